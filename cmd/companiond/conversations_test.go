@@ -174,6 +174,7 @@ func TestWhatIsWrongWithConversations(t *testing.T) {
 		`query.state: must be one of "pending"`:                               `: -state: must be one of "pending"`,
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/problem+json")
 			w.WriteHeader(http.StatusNotFound)
 			_ = json.NewEncoder(w).Encode(map[string]any{"detail": detail})
 		}))

@@ -231,6 +231,7 @@ func TestAMistakeIsSaid(t *testing.T) {
 func TestWhyOfNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = io.WriteString(w, `{"detail":"seq: there is no entry 99999"}`)
 	}))

@@ -78,9 +78,11 @@ func TestWhyShowsPrompts(t *testing.T) {
 			case "/v1/rooms/main/entries/1/why":
 				_, _ = w.Write([]byte(`{"text":"momo gets it\n"}`))
 			case "/v1/rooms/main/entries/2/why":
+				w.Header().Set("Content-Type", "application/problem+json")
 				w.WriteHeader(http.StatusNotFound)
 				_, _ = w.Write([]byte(`{"detail":"seq: entry 2 (perceived) led to no decision"}`))
 			case "/v1/rooms/main/entries/3/why":
+				w.Header().Set("Content-Type", "application/problem+json")
 				w.WriteHeader(http.StatusForbidden)
 				_, _ = w.Write([]byte(`{"detail":"who are you?"}`))
 			default:

@@ -168,3 +168,50 @@ func talked(t *testing.T) (path string) {
 	<-done
 	return path
 }
+
+// Another program at the daemon's address is said to be one, with what to type: each verb that finds the
+// daemon by itself asks port 3000, where much else listens.
+func TestAnotherProgramListens(t *testing.T) {
+	t.Chdir(t.TempDir())
+	answers := func(status int, contentType, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", contentType)
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		}
+	}
+	for what, h := range map[string]http.HandlerFunc{
+		"200 OK, text/html":                     answers(200, "text/html; charset=utf-8", "<!doctype html>"),
+		"200 OK, text/plain":                    answers(200, "text/plain", "x"),
+		"200 OK, application/json":              answers(200, "application/json", `[1]`),
+		"404 Not Found, text/plain":             answers(404, "text/plain", "404 page not found"),
+		"404 Not Found, application/json":       answers(404, "application/json", `{"detail":"Not Found"}`),
+		"401 Unauthorized, text/html":           answers(401, "text/html", "no"),
+		"500 Internal Server Error, no content": answers(500, "", ""),
+		"not HTTP": func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // or closing could come before the words
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				_, _ = io.WriteString(conn, "SSH-2.0-OpenSSH_9.2\r\n")
+				_ = conn.Close()
+			}
+		},
+	} {
+		server := httptest.NewServer(h)
+		want := "what listens at " + server.URL + " is no companiond: it answered "
+		if what == "not HTTP" {
+			want = "what listens at " + server.URL + " is no companiond: it speaks no HTTP"
+		}
+		for _, args := range []string{"say hello", "say -f hello", "tail", "stop", "why 7", "memory aya", "history show", "history search x", "forget -yes taro", "conversations"} {
+			var errs bytes.Buffer
+			code := (&term{out: io.Discard, err: &errs, env: []string{"COMPANIOND_DOOR_LISTEN=" + server.Listener.Addr().String()}}).do(t.Context(), strings.Fields(args))
+			if code != exitFailed || !strings.Contains(errs.String(), want) || !strings.Contains(errs.String(), "-url ADDRESS, "+envURL+" or listen under [door] in companiond.toml") || strings.Count(errs.String(), "\n") != 1 {
+				t.Errorf("%s: %s: ended with %d: %s", what, args, code, &errs)
+			}
+			if status, _, _ := strings.Cut(what, ","); what != "not HTTP" && !strings.Contains(errs.String(), status) {
+				t.Errorf("%s: %s: %s", what, args, &errs)
+			}
+		}
+		server.Close()
+	}
+}

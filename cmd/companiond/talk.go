@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/netip"
@@ -143,7 +144,10 @@ func (r *remote) do(ctx context.Context, method, path string, in, out any) error
 	req.Header = r.header()
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
+	switch {
+	case err != nil && strings.Contains(err.Error(), "malformed HTTP"): // net/http has no name for it
+		return stranger(req.URL, "speaks no HTTP")
+	case err != nil:
 		return fmt.Errorf("%w (is the daemon running? companiond run starts it)", err)
 	}
 	defer resp.Body.Close()
@@ -151,13 +155,23 @@ func (r *remote) do(ctx context.Context, method, path string, in, out any) error
 	if err != nil {
 		return err
 	}
-	if resp.StatusCode == http.StatusUnauthorized {
-		return withoutToken(problem(resp.Status, answer))
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")) // "" is another's
+	if resp.StatusCode < 300 && json.Unmarshal(answer, out) == nil {
+		return nil
 	}
-	if resp.StatusCode >= 300 {
-		return problem(resp.Status, answer)
+	why := detail(answer)
+	switch {
+	case resp.StatusCode < 300 || kind != "application/problem+json" || why == nil:
+		return stranger(req.URL, fmt.Sprintf("answered %s, %s", resp.Status, cmp.Or(kind, "no content")))
+	case resp.StatusCode == http.StatusUnauthorized:
+		return withoutToken(why)
 	}
-	return json.Unmarshal(answer, out)
+	return why
+}
+
+// stranger says that a daemon is looked for where another program is, and how to say where it is.
+func stranger(at *url.URL, does string) error {
+	return fmt.Errorf("what listens at %s://%s is no companiond: it %s; say where the daemon is with -url ADDRESS, %s or listen under [door] in %s", at.Scheme, at.Host, does, envURL, defaultConfig)
 }
 
 // withoutToken says what to do where the daemon wants a token, or another one.
@@ -165,13 +179,13 @@ func withoutToken(err error) error {
 	return fmt.Errorf("%w; put your token into the environment as %s (companiond token NAME makes one)", err, envToken)
 }
 
-// problem gives the words of a problem+json.
-func problem(status string, body []byte) error {
+// detail gives the words of a problem+json, nil where there are none.
+func detail(body []byte) error {
 	var p struct {
 		Detail string `json:"detail"` // with what the fields are at fault for
 	}
 	if json.Unmarshal(body, &p) != nil || p.Detail == "" {
-		return fmt.Errorf("the daemon answered %s", status)
+		return nil
 	}
 	return errors.New(p.Detail)
 }

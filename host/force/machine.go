@@ -119,7 +119,7 @@ type standing struct {
 	Force
 	asked int
 	try   uint64    // that runs; 0: none
-	call  string    // the action that answers it
+	call  string    // the action of it that is out
 	due   time.Time // when it is asked again; zero: nobody waits for that
 	why   string
 }
@@ -210,7 +210,8 @@ func (m *Machine) Register(body string, names ...string) {
 	}
 }
 
-// Unregister takes actions back. A force of which none is left is dropped.
+// Unregister takes actions back. A force of which none is left is dropped; while an action of it is
+// out, what becomes of that decides: games take a disposable action back before they send its result.
 func (m *Machine) Unregister(body string, names ...string) []Step {
 	g, lost := m.game(body), func(n string) bool { return slices.Contains(names, n) }
 	for _, n := range names {
@@ -219,12 +220,20 @@ func (m *Machine) Unregister(body string, names ...string) []Step {
 		}
 	}
 	g.names = slices.DeleteFunc(g.names, lost)
-	if f := m.force; f != nil && f.Body == body {
-		if f.Actions = slices.DeleteFunc(slices.Clone(f.Actions), lost); len(f.Actions) == 0 {
-			m.drop(body, ForceGone, "all its actions were taken back")
-		}
+	if f := m.force; f != nil && f.Body == body && f.call == "" {
+		m.left("all its actions were taken back")
 	}
 	return m.done()
+}
+
+// left says whether something is left of the force; else it is dropped, for why.
+func (m *Machine) left(why string) bool {
+	f, names := m.force, m.game(m.force.Body).names
+	f.Actions = slices.DeleteFunc(slices.Clone(f.Actions), func(n string) bool { return !slices.Contains(names, n) })
+	if len(f.Actions) == 0 {
+		m.drop(f.Body, ForceGone, why)
+	}
+	return len(f.Actions) > 0
 }
 
 // Context takes what a game tells. While a result of it is to come it waits.
@@ -308,7 +317,11 @@ func (m *Machine) ask() {
 func (m *Machine) again(rule Rule, why string) bool {
 	f := m.force
 	if f.why = why; f.asked < MaxTries {
-		m.fault(f.Body, rule, "asked for %d times of at most %d: %s", f.asked, MaxTries, why)
+		often := "once"
+		if f.asked > 1 {
+			often = fmt.Sprintf("%d times", f.asked)
+		}
+		m.fault(f.Body, rule, "asked for %s, of %d times at most: %s", often, MaxTries, why)
 		return true
 	}
 	m.force = nil
@@ -387,7 +400,7 @@ func (m *Machine) Result(body, id string, ok bool, message string, at time.Time)
 func (m *Machine) ended(body, id string, ok bool, why string, at time.Time) {
 	f := m.force
 	mine := f != nil && f.call == id
-	again := mine && !ok && m.again(ForceFailed, why)
+	again := mine && !ok && m.left("what was played failed, and all its actions were taken back: "+why) && m.again(ForceFailed, why)
 	if mine && ok {
 		m.force = nil
 	}

@@ -203,6 +203,71 @@ func TestForceWhoseActionsGo(t *testing.T) {
 	m.want(t, m.Tick(m.after(time.Hour)), "")
 }
 
+// TestActionTakenBackBeforeItsResult: games are told to take disposable actions back before they
+// send the result. What became of the action then decides: success ends the force without a word,
+// and what failed is asked for again with what is left, or with what is offered anew.
+func TestActionTakenBackBeforeItsResult(t *testing.T) {
+	for name, c := range map[string]struct {
+		before func(m *table)
+		then   func(m *table) []force.Step
+		want   string
+	}{
+		"success":                 {nil, func(m *table) []force.Step { return m.Result("a", "1", true, "", m.at) }, "finish(1 true)"},
+		"success, and a force":    {func(m *table) { m.Register("a", "pass"); m.Force(wanted("a", "", "pass"), m.at) }, func(m *table) []force.Step { return m.Result("a", "1", true, "", m.at) }, "finish(1 true) ask(a pass 1 try2)"},
+		"failure":                 {nil, func(m *table) []force.Step { return m.Result("a", "1", false, "taken", m.at) }, "finish(1 false) force/gone"},
+		"failure, and a force":    {func(m *table) { m.Register("a", "pass"); m.Force(wanted("a", "", "pass"), m.at) }, func(m *table) []force.Step { return m.Result("a", "1", false, "taken", m.at) }, "finish(1 false) force/gone ask(a pass 1 try2)"},
+		"failure, offered anew":   {func(m *table) { m.Register("a", "play") }, func(m *table) []force.Step { return m.Result("a", "1", false, "taken", m.at) }, "finish(1 false) force/failed ask(a play 2 try2)"},
+		"failure, others offered": {func(m *table) { m.Register("a", "other") }, func(m *table) []force.Step { return m.Result("a", "1", false, "taken", m.at) }, "finish(1 false) force/gone"},
+		"no result":               {nil, func(m *table) []force.Step { return m.Tick(m.after(force.ResultTime)) }, "finish(1 false) result/missing force/gone"},
+		"STOP":                    {nil, func(m *table) []force.Step { return m.GiveUp("a", "mika said STOP") }, "force/given-up"},
+		"the game leaves":         {nil, func(m *table) []force.Step { return m.Leave("a", "it left", m.at) }, "force/gone finish(1 false)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newTable()
+			m.Register("a", "play", "jump")
+			m.Force(wanted("a", "", "play", "jump"), m.at)
+			m.Called("a", "1", "play", m.at)
+			m.want(t, m.Unregister("a", "play", "jump"), "")
+			m.want(t, m.Asked(1, "", m.at), "")
+			if c.before != nil {
+				c.before(m)
+			}
+			m.want(t, c.then(m), c.want)
+			if !strings.Contains(c.want, "ask(") && name != "STOP" {
+				m.want(t, m.Tick(m.after(time.Hour)), "")
+			}
+		})
+	}
+}
+
+// TestAnotherActionTakenBack: of two, the one that was not played goes, and the other is left.
+func TestAnotherActionTakenBack(t *testing.T) {
+	m := newTable()
+	m.Register("a", "play", "pass")
+	m.Force(wanted("a", "", "play", "pass"), m.at)
+	m.Called("a", "1", "play", m.at)
+	m.want(t, m.Unregister("a", "play"), "")
+	m.want(t, m.Result("a", "1", false, "no", m.at), "finish(1 false) force/failed ask(a pass 2 try2)")
+	m.want(t, m.Unregister("a", "pass"), "force/gone") // it is asked for, and none is out
+}
+
+// TestHowOftenItWasAskedFor: once is told as once.
+func TestHowOftenItWasAskedFor(t *testing.T) {
+	m := newTable()
+	m.Register("a", "play")
+	m.Force(wanted("a", "", "play"), m.at)
+	for try, want := range []string{"asked for once, of 4 times at most: ", "asked for 2 times, of 4 times at most: ", "asked for 3 times, of 4 times at most: ", "asked for 4 times, the last time: "} {
+		steps := m.Asked(uint64(try+1), "", m.at)
+		if f, is := steps[0].(force.Fault); !is || f.Text != want+"no action was played" || !f.Rule.Companions() {
+			t.Errorf("%+v, want %s", steps, want)
+		}
+		m.Tick(m.after(time.Minute))
+	}
+	if force.ForceGone.Companions() || force.MessageRubbish.Companions() {
+		t.Error("what a game does is no companion's doing")
+	}
+}
+
 // TestMissingResult: after twenty seconds it has failed, and what comes then is let go.
 func TestMissingResult(t *testing.T) {
 	m := newTable()
@@ -330,6 +395,8 @@ func TestWhateverHappens(t *testing.T) {
 		out := map[string]string{} // id to body
 		told, heard := map[string]int{}, map[string]int{}
 		asked, running, calls := 0, uint64(0), 0
+		var forced force.Force // that was asked for last, without what was taken back since
+		answer := ""           // the action that answers it
 		bodies, titles := []string{"a", "b"}, []string{"x", "y", "z"}
 		look := func(steps, same []force.Step) {
 			if !reflect.DeepEqual(steps, same) {
@@ -347,7 +414,7 @@ func TestWhateverHappens(t *testing.T) {
 					if len(s.Actions) == 0 || slices.ContainsFunc(s.Actions, func(n string) bool { return !slices.Contains(names[s.Force.Body], n) }) {
 						t.Fatalf("asked for %q of %q", s.Actions, names[s.Force.Body])
 					}
-					running = s.Try
+					running, forced, answer = s.Try, s.Force, ""
 				case force.Finish:
 					if out[s.ID] != s.Body {
 						t.Fatalf("%s of %s ends, and was not out", s.ID, s.Body)
@@ -380,7 +447,13 @@ func TestWhateverHappens(t *testing.T) {
 			"unregister": func(t *rapid.T) {
 				b, n := rapid.SampledFrom(bodies).Draw(t, "body"), rapid.SampledFrom(titles).Draw(t, "name")
 				names[b] = slices.DeleteFunc(names[b], func(have string) bool { return have == n })
-				look(m.Unregister(b, n), twin.Unregister(b, n))
+				steps := m.Unregister(b, n)
+				if _, is := out[answer]; is && slices.ContainsFunc(steps, func(s force.Step) bool { f, is := s.(force.Fault); return is && f.Rule == force.ForceGone }) {
+					t.Fatalf("the force is dropped while %s is out", answer)
+				} else if !is && b == forced.Body {
+					forced.Actions = slices.DeleteFunc(forced.Actions, func(have string) bool { return have == n })
+				}
+				look(steps, twin.Unregister(b, n))
 			},
 			"force": func(t *rapid.T) {
 				f := wanted(rapid.SampledFrom(bodies).Draw(t, "body"), rapid.SampledFrom([]force.Priority{"", "low", "high", "critical", "?"}).Draw(t, "priority"),
@@ -398,6 +471,9 @@ func TestWhateverHappens(t *testing.T) {
 				calls++
 				id := fmt.Sprint(calls)
 				out[id] = b
+				if answer == "" && b == forced.Body && slices.Contains(forced.Actions, n) {
+					answer = id
+				}
 				m.Called(b, id, n, at)
 				twin.Called(b, id, n, at)
 			},

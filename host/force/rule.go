@@ -4,6 +4,10 @@ package force
 // writes a game looks it up by its name.
 type Rule string
 
+// Companions says whether it is a companion that did not do what a game wants, or did not manage
+// to, and no fault of the game's.
+func (r Rule) Companions() bool { return r == ForceSilence || r == ForceFailed || r == ForceGivenUp }
+
 // The rules. Those of messages are the door's to look at; here are their names.
 const (
 	MessageRubbish Rule = "message/rubbish" // it is no JSON object

@@ -185,7 +185,7 @@ func (d *daemon) open() {
 	if err := web.Register(mux, web.Config{Rooms: d.house, Companions: func() []web.Companion { return nil }, Usual: func() string { return "" }}); err != nil {
 		d.t.Fatal(err)
 	}
-	if err := overlay.Register(mux, overlay.Config{Rooms: d.house, Lives: func(string) bool { return true }}); err != nil {
+	if err := overlay.Register(mux, overlay.Config{Rooms: d.house, Lives: func(id string) bool { return id == "aya" }}); err != nil {
 		d.t.Fatal(err)
 	}
 	var h http.Handler = mux
@@ -198,6 +198,48 @@ func (d *daemon) shut() {
 	if err := d.feed.Close(d.t.Context()); err != nil && d.t.Context().Err() == nil {
 		d.t.Error(err)
 	}
+}
+
+// vanish has the daemon answer nobody: connections end at once, as with no daemon.
+func (d *daemon) vanish() {
+	d.shut()
+	gone := http.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	d.doors.Store(&gone)
+}
+
+// tells waits until the preview says in red what has these words; without any, until it says nothing.
+func (b *browser) tells(words string) {
+	b.t.Helper()
+	waittest.Until(b.t, fmt.Sprintf("the preview says %q", words), func() bool {
+		told := b.eval(`document.getElementById("told")?.textContent ?? "no page"`)
+		return told == words || words != "" && strings.Contains(told, words)
+	})
+}
+
+// A page is opened before there is its room, or its companion: with ?preview it says so, and both
+// show what is said as soon as they are there. A daemon that is gone is said to be.
+func TestOpenedTooEarly(t *testing.T) {
+	d := newDaemon(t)
+	b := browse(t, d.url+"/overlay/later/kyoko?preview")
+	b.tells(`room: there is no "later"`)
+	answer, err := http.Post(d.url+"/v1/rooms", "application/json", strings.NewReader(`{"name":"later","companions":["*"]}`))
+	if err != nil || answer.StatusCode != http.StatusCreated {
+		t.Fatalf("the room is not opened: %v, %v", answer, err)
+	}
+	_ = answer.Body.Close()
+	b.tells(`companion: nobody is called "kyoko" here`)
+	room := d.house.Get("later")
+	room.Live("kyoko")
+	b.tells("")
+	said := line("g1", "いま、来ました。")
+	said.From = "kyoko"
+	room.Append(entry.KindSaid, said)
+	b.shows("kyoko: いま、来ました。")
+
+	d.vanish()
+	b.tells("companiond cannot be reached at " + d.url)
+	d.open()
+	b.tells("")
 }
 
 // line is one that a body says: it stands until it was heard.
@@ -261,8 +303,9 @@ func TestInChromium(t *testing.T) {
 		return strings.HasPrefix(b.eval(`document.getElementById("said").textContent`), "あああ")
 	})
 	b.eval(`const ten = document.createElement("span"); ten.textContent = "あ".repeat(10); ten.style.cssText = "position:absolute;white-space:nowrap"; document.getElementById("line").append(ten);
+		const text = document.getElementById("text"); window.row = text.getBoundingClientRect().width - 2 * parseFloat(getComputedStyle(text).paddingInlineStart);
 		window.letter = ten.getBoundingClientRect().width / 10; ten.remove()`) // fonts differ
-	if got := b.eval(`Math.abs(Number(document.getElementById("line").dataset.pages) - 10_000 / (3 * Math.floor(document.getElementById("text").getBoundingClientRect().width / window.letter))) < 3 && document.documentElement.scrollWidth <= innerWidth && document.getElementById("line").getBoundingClientRect().top >= 0`); got != "true" {
+	if got := b.eval(`Math.abs(Number(document.getElementById("line").dataset.pages) - 10_000 / (3 * Math.floor(window.row / window.letter))) < 3 && document.documentElement.scrollWidth <= innerWidth && document.getElementById("line").getBoundingClientRect().top >= 0`); got != "true" {
 		t.Errorf("10,000 letters without a space: %s pages, %s", b.eval(`document.getElementById("line").dataset.pages`), b.eval(`JSON.stringify(document.getElementById("line").getBoundingClientRect())`))
 	}
 	room.Append(entry.KindStop, entry.Stop{From: "taro"})

@@ -207,7 +207,7 @@ function over(l, ends) {
 
 // frame is what is to be seen at a moment: view, null for nothing, and next, when it changes by itself.
 // A line stays for linger behind its end. whole is a page of which all was known as soon as it was
-// shown: its lines may be made equally long, where another's would break elsewhere with each word more. fits says whether a text is no more than one page.
+// shown: its lines may be broken so that none is left with a word alone, where another's would break elsewhere with each word more. fits says whether a text is no more than one page.
 function frame(s, at, linger, fits) {
   const l = s.line;
   if (!l || !l.parts.length) return { view: null, next: Infinity };

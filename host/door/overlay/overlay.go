@@ -8,7 +8,8 @@
 // The page follows the feed of its room like any client, from some hundred entries back, so
 // that a line is there that is being spoken already, and in step with the bodies that say what
 // they have played; where none does, by how long the room thinks that the line takes. A page
-// is no body: nobody waits for it, and any number of them may be open.
+// is no body: nobody waits for it, and any number of them may be open. It asks at its own address
+// whether its companion is there, as a program does, which gets a 404 where it is not.
 //
 // Where a token is asked for, the page is opened with ?token=, which host/door/guard takes
 // here. The page shows it to the feed as every page's WebSocket does, and never in an address.
@@ -100,15 +101,22 @@ func (d *door) build() error {
 	return nil
 }
 
-// show answers with the page, for a room, and a companion, that there are.
+// show answers with the page, for a room, and a companion, that there are. A browser gets it
+// also where they are not: a source of OBS asks once, and the page waits until they come.
 func (d *door) show(w http.ResponseWriter, r *http.Request) {
-	if err := d.find(r); err != nil {
+	err := d.find(r)
+	waits := abi.CodeOf(err) == abi.CodeNotFound && strings.Contains(r.Header.Get("Accept"), "text/html")
+	if err != nil && !waits {
 		guard.Problem(w, r, err)
 		return
 	}
 	head(w, "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", d.policy)
 	w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")
+	if waits {
+		guard.Note(w, err)
+		w.WriteHeader(http.StatusNotFound)
+	}
 	_, _ = w.Write(d.page) // the client is gone: nothing to do
 }
 

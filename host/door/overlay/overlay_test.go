@@ -118,6 +118,36 @@ func TestWhoIsShown(t *testing.T) {
 	}
 }
 
+// A browser gets the page, which says what is not there and waits for it; the status says so, too, and
+// whoever may not read gets none.
+func TestAPageThatWaits(t *testing.T) {
+	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+	s := newStage(t, "")
+	there := s.get("/overlay/main", "Accept", browser)
+	for path, want := range map[string]int{"/overlay/main": 200, "/overlay/mian": 404, "/overlay/mian/aya": 404, "/overlay/main/ayaa": 404} {
+		w := s.get(path, "Accept", browser)
+		if w.Code != want || w.Body.String() != there.Body.String() {
+			t.Errorf("%s: %d %.200s", path, w.Code, w.Body)
+		}
+		for name, values := range there.Header() {
+			if got := w.Header().Get(name); got != values[0] {
+				t.Errorf("%s: %s: %s, want %s", path, name, got, values[0])
+			}
+		}
+	}
+	if log := s.log.String(); !strings.Contains(log, "path=/overlay/mian status=404") || strings.Count(log, "code=not_found") != 3 {
+		t.Errorf("%s", log)
+	}
+	if w := s.get("/overlay/mian", "Accept", "application/json, */*"); w.Code != 404 || w.Header().Get("Content-Type") != "application/problem+json" {
+		t.Errorf("for a program: %d %s", w.Code, w.Body)
+	}
+	for path, want := range map[string]int{"/overlay/mian": 401, "/overlay/mian?token=" + secret: 403} {
+		if w := newStage(t, "", identity.Talk).get(path, "Accept", browser); w.Code != want || w.Header().Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s without the scope read: %d %s", path, w.Code, w.Body)
+		}
+	}
+}
+
 // The user's sheet is read whenever it is asked for, and what is wrong with it is told.
 func TestTheSheet(t *testing.T) {
 	dir := t.TempDir()

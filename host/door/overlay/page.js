@@ -4,6 +4,7 @@ const [, , room, only = ""] = location.pathname.split("/").map(decodeURIComponen
 const asked = new URLSearchParams(location.search), token = asked.get("token") || "", preview = asked.has("preview");
 const $ = id => document.getElementById(id), holder = () => token ? { Authorization: "Bearer " + token } : {};
 const backlog = 500; // entries read at the start: a line that is being spoken began among them
+const patience = 3000; // a stream does not wait for long, and the daemon is near
 let state = nobody(only), seen = null, head = 0, wait = 250, timer = 0;
 
 // Nobody sets the daemon's clock by this machine's: of all that tells what time it is there, what
@@ -78,7 +79,9 @@ function tell(what) {
 }
 
 async function ask(path) {
-  const r = await fetch(path, { headers: holder(), cache: "no-store" });
+  const r = await fetch(path, { headers: holder(), cache: "no-store" }).catch(() => {
+    throw new Error("companiond cannot be reached at " + location.origin + ": start it (companiond run); this page tries it again by itself");
+  });
   tells(Date.parse(r.headers.get("Date")));
   if (r.ok) return r;
   let why = r.statusText;
@@ -105,6 +108,7 @@ async function connect() {
       seen = Math.max(0, info.head - backlog);
     }
     for (const m of info.members || []) state.names.set(m.id, m.name || m.id);
+    if (only && !state.names.has(only)) await ask(location.pathname); // it may live in the house, and come
     head = info.head;
     tell(wrong);
     follow();
@@ -136,8 +140,8 @@ function follow() {
 
 function later() {
   draw();
-  setTimeout(connect, wait);
-  wait = Math.min(wait * 2, 10000);
+  setTimeout(connect, wait * (1 - Math.random() / 5)); // not all pages at once
+  wait = Math.min(wait * 2, patience);
 }
 
 addEventListener("resize", again);

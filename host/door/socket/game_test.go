@@ -20,6 +20,7 @@ import (
 	"github.com/companiond/companiond/host/door/socket/neuro"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/force"
+	"github.com/companiond/companiond/host/logtest"
 	"github.com/companiond/companiond/host/rooms"
 )
 
@@ -79,7 +80,8 @@ func strict(frame string) (command string, data map[string]any, err error) {
 // arcade is the door with nikoni, who does in a force what a test says.
 type arcade struct {
 	*bodies
-	told []string // what is to be judged
+	told []string    // what is to be judged
+	log  logtest.Log // of the games
 
 	mu    sync.Mutex
 	plays []string // of each asking, an action with its parameters; "" for none
@@ -93,6 +95,7 @@ func onArcade(t *testing.T, f func(s *arcade)) {
 	games := func(c *socket.Config) {
 		n := 0
 		c.Games = neuro.Config{
+			Log:   s.log.Logger(),
 			NewID: func() string { n++; return fmt.Sprint("session", n) },
 			Plays: func(_, action string) bool { return action == "wave" },
 			Tell: func(_ context.Context, companion string, p abi.Percept) error {

@@ -22,7 +22,7 @@ const (
 	forgotten  = time.Second        // until a game that says nothing of itself is asked to offer its actions anew
 	maxSteps   = 256                // that wait to be done for one game; it is not read from meanwhile
 	maxReason  = 1000               // bytes of why an action failed
-	loudFaults = 32                 // that are logged of one connection
+	loudFaults = 32                 // that are logged of one connection, and as many of a companion there
 	maxOffers  = 2 * force.MaxNames // a second; the next message is read later
 )
 
@@ -39,7 +39,8 @@ type Game struct {
 
 	begun  bool // it has said something; Take's alone, as is how much it offered of late
 	offers offering
-	faults atomic.Int32
+	faults atomic.Int32 // of the game
+	idle   atomic.Int32 // of the companion, and no fault of the game's
 	asks   sync.WaitGroup
 
 	started bool // it has said that it starts; the desk's lock guards this and the rest
@@ -253,16 +254,21 @@ func (g *Game) tell(frames [][]byte, wrong *fault) [][]byte {
 	if len(text) > maxReason {
 		text = strings.ToValidUTF8(text[:maxReason], "") + "…"
 	}
-	g.log.Log(context.Background(), g.loud(), "a game broke a rule", "game", g.lent.Name(), "rule", string(wrong.rule), "why", text)
+	what, which := "a game broke a rule", &g.faults
+	if wrong.rule.Companions() {
+		what, which = "a companion did not do what a game forces", &g.idle
+	}
+	g.log.Log(context.Background(), loud(which), what, "game", g.lent.Name(), "rule", string(wrong.rule), "why", text)
 	if g.Told {
 		frames = append(frames, diagnosed(wrong.rule, text))
 	}
 	return frames
 }
 
-// loud is how loud the next word about the game is in the log.
-func (g *Game) loud() slog.Level {
-	if g.faults.Add(1) > loudFaults {
+// loud is how loud the next word of its kind is in the log. A companion that does not play leaves
+// the game's maker the words about the game.
+func loud(said *atomic.Int32) slog.Level {
+	if said.Add(1) > loudFaults {
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo
@@ -394,7 +400,7 @@ func (g *Game) do(ctx context.Context, s force.Step, send func([]byte) error) {
 		g.wants(ctx, s)
 	}
 	if err != nil && ctx.Err() == nil {
-		g.log.Log(context.Background(), g.loud(), "what a game told came to nothing", "game", g.lent.Name(), "err", err)
+		g.log.Log(context.Background(), loud(&g.faults), "what a game told came to nothing", "game", g.lent.Name(), "err", err)
 	}
 }
 
@@ -442,7 +448,7 @@ func (g *Game) ask(ctx context.Context, s force.Ask) {
 	if err != nil {
 		o.wrong = clip(abi.AsError(err).Message)
 		stopped = abi.CodeOf(err) == abi.CodeDenied && g.Room.Info().State == "stopped"
-		g.log.Log(context.Background(), g.loud(), "a companion did not answer a game", "game", g.lent.Name(), "err", err)
+		g.log.Log(context.Background(), loud(&g.idle), "a companion did not answer a game", "game", g.lent.Name(), "err", err)
 	}
 	if _, head, err := g.Room.Entries(ctx, 0, 1); err == nil { // else it is over in any case
 		o.head = head
