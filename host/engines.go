@@ -83,7 +83,7 @@ func (h *Host) programs() (ids []string) {
 
 // openPlugins opens the engine of programs, where there are some.
 func (h *Host) openPlugins(calls module.HostCalls) error {
-	cfg := process.Config{Environ: child.HandedOn(h.environ), LogBytesPerSecond: int(h.cfg.Wasm.LogRate), Host: calls, Log: h.log}
+	cfg := process.Config{Environ: child.HandedOn(h.environ), LogBytesPerSecond: int(h.cfg.Wasm.LogRate), Memory: h.cfg.Modules.ProgramMemory, Host: calls, Log: h.log}
 	for _, m := range h.cfg.Module {
 		if m.Program != "" {
 			cfg.Programs = append(cfg.Programs, process.Program{Module: m.Name, File: m.Program, Checksum: m.Checksum})

@@ -139,16 +139,17 @@ func (c Config) GrantOf(module string) []string {
 
 // Modules is the table [modules]: the folder of characters and how it is watched.
 type Modules struct {
-	Characters  string        `is:"path"`
-	Cache       string        `is:"path"`
-	Plugins     string        `is:"path"`
-	Debounce    time.Duration `in:"1ms..1m"`
-	Rescan      time.Duration `in:"1ms..24h"`
-	Grace       time.Duration `in:"1ms..10m"`
-	Faults      int           `in:"1..1000"`
-	FaultWindow time.Duration `in:"1ms..24h"`
-	CoolDown    time.Duration `in:"1ms..24h"`
-	Grant       []string      `is:"grant"` // host ops that modules may use besides those always granted, see GrantOf
+	Characters    string        `is:"path"`
+	Cache         string        `is:"path"`
+	Plugins       string        `is:"path"`
+	ProgramMemory int64         `in:"0..1024GiB"` // bytes of one program in Plugins; 0 means no bound
+	Debounce      time.Duration `in:"1ms..1m"`
+	Rescan        time.Duration `in:"1ms..24h"`
+	Grace         time.Duration `in:"1ms..10m"`
+	Faults        int           `in:"1..1000"`
+	FaultWindow   time.Duration `in:"1ms..24h"`
+	CoolDown      time.Duration `in:"1ms..24h"`
+	Grant         []string      `is:"grant"` // host ops that modules may use besides those always granted, see GrantOf
 }
 
 // Wasm is the table [wasm]: what one WebAssembly character may use.

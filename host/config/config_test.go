@@ -17,7 +17,7 @@ func defaults() Config {
 		Identity: Identity{Guests: true},
 		Journal:  Journal{Path: "state/companiond.db", Ballast: 16 << 20},
 		Modules: Modules{
-			Characters: "characters", Cache: "state/cache", Plugins: "state/plugins",
+			Characters: "characters", Cache: "state/cache", Plugins: "state/plugins", ProgramMemory: 1 << 30,
 			Debounce: 200 * time.Millisecond, Rescan: 10 * time.Second, Grace: 5 * time.Second,
 			Faults: 3, FaultWindow: time.Minute, CoolDown: 5 * time.Minute,
 			Grant: []string{abi.HostSay, abi.HostActionEmit},

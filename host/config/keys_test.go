@@ -218,6 +218,12 @@ func rows() []row {
 		}, map[string]string{
 			`""`: `must not be empty`,
 		}},
+		{"modules.program_memory", map[string]any{
+			`"256MiB"`: int64(256 << 20),
+			`0`:        int64(0),
+		}, map[string]string{
+			`"2000GiB"`: `"2000GiB" is outside 0..1024GiB`,
+		}},
 		{"module.NAME.program", map[string]any{
 			`"voice"`:     "voice",
 			`"voice.exe"`: "voice.exe",

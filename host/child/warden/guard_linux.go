@@ -16,6 +16,14 @@ const prSetChildSubreaper = 36
 // adopt makes the guard the parent of all that is below it and loses its own.
 func adopt() { _, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0) }
 
+// bound has whoever is below the guard have so much memory at most. The guard itself needs little.
+func bound(memory int64) {
+	if memory > 0 {
+		_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: uint64(memory), Max: uint64(memory)})
+	}
+	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
+}
+
 // ending has the system end the program with the guard, should somebody kill that.
 func ending() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

@@ -10,6 +10,9 @@ import (
 // adopt does nothing: the system gives orphans to nobody but its first process.
 func adopt() {}
 
+// bound does nothing: elsewhere than on Linux no limit of the system bounds what a program maps.
+func bound(int64) {}
+
 // ending puts the program into a process group of its own.
 func ending() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 

@@ -19,15 +19,16 @@ import (
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // guard runs the program, and gives how it ended when nothing is left of it.
-func guard(path string, argv []string) (code int, err error) {
+func guard(argv []string, memory int64) (code int, err error) {
 	runtime.LockOSThread() // the system ends the program with the thread that started it
 	adopt()
+	bound(memory)
 	// A guard that a signal ends could not end the others. An ignored signal would be ignored by the
 	// program as well.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	pid, err := start(path, argv)
+	pid, err := start(argv)
 	if err != nil {
-		return 0, fmt.Errorf("%s cannot be started: %w", path, err)
+		return 0, fmt.Errorf("%s cannot be started: %w", argv[0], err)
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin) // until the daemon lets go, or is gone
@@ -52,14 +53,14 @@ func guard(path string, argv []string) (code int, err error) {
 
 // start starts the program. What writes programs may be held open for writing for a moment, by a child
 // that the daemon is just about to start.
-func start(path string, argv []string) (pid int, err error) {
+func start(argv []string) (pid int, err error) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return 0, err
 	}
 	defer null.Close()
 	for range 100 {
-		pid, err = syscall.ForkExec(path, argv, &syscall.ProcAttr{
+		pid, err = syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
 			Env: os.Environ(), Files: []uintptr{null.Fd(), os.Stdout.Fd(), os.Stderr.Fd()}, Sys: ending(),
 		})
 		if !errors.Is(err, syscall.ETXTBSY) {

@@ -8,7 +8,7 @@
 // parent of whoever loses their own; other Unix systems lose those that left the program's
 // process group. On Windows a job object does it.
 //
-// It restarts nobody, bounds no memory, and says nothing of its own but why a program could not
+// It restarts nobody, and says nothing of its own but why a program could not
 // be started.
 package warden
 
@@ -39,11 +39,15 @@ func Main(args []string) (code int, ok bool) {
 	if len(args) == 0 || args[0] != Verb {
 		return 0, false
 	}
-	if len(args) < 2 {
+	var memory int64
+	if len(args) > 1 {
+		memory, _ = strconv.ParseInt(args[1], 10, 64)
+	}
+	if len(args) < 3 {
 		fmt.Fprintf(os.Stderr, "%s is for companiond itself\n", Verb)
 		return exitUnstarted, true
 	}
-	code, err := guard(args[1], args[1:])
+	code, err := guard(args[2:], memory)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return exitUnstarted, true
@@ -68,6 +72,9 @@ type Program struct {
 	Args  []string // without its name
 	Env   []string // all of its environment
 	Dir   string   // its working directory; "" is the daemon's
+	// Memory bounds what each of its processes may have of memory that it writes to, in bytes, where the
+	// system knows such a bound; 0 is none.
+	Memory int64
 }
 
 // Running is a program that was started. Stdout and Stderr end when nothing is left of it; they are
@@ -98,7 +105,7 @@ func (p Program) Start() (*Running, error) {
 		return nil, errors.Join(err, leash.Close(), hold.Close(), out.Close(), outTo.Close())
 	}
 	r := &Running{Stdout: out, Stderr: complaints, leash: hold, gone: make(chan struct{})}
-	r.cmd = exec.Command(p.Guard, append([]string{Verb, p.Path}, p.Args...)...)
+	r.cmd = exec.Command(p.Guard, append([]string{Verb, strconv.FormatInt(p.Memory, 10), p.Path}, p.Args...)...)
 	r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = leash, outTo, complaintsTo
 	r.cmd.Env, r.cmd.Dir = append([]string{}, p.Env...), p.Dir // nil would be the daemon's
 	apart(r.cmd)

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 }
 
 var acts = map[string]func(){
-	"waits":    func() { fmt.Println(os.Getpid()); select {} },
+	"waits":    func() { fmt.Println(os.Getpid()); time.Sleep(time.Hour) },
 	"fails":    func() { fmt.Fprintln(os.Stderr, "no luck"); os.Exit(7) },
 	"is brief": func() { fmt.Println("hello|", os.Getenv("A"), os.Getenv("SECRET"), strings.Join(os.Args[2:], ",")) },
 	"computes": func() {
@@ -48,6 +48,13 @@ var acts = map[string]func(){
 			}
 		}
 	},
+	"takes memory": func() {
+		all := make([]byte, 2<<30)
+		for i := range all {
+			all[i] = 1
+		}
+		fmt.Println("nobody stopped it", len(all))
+	},
 	"has a family": func() { // one in its group, one in a session of its own, whose child is one too
 		fmt.Println(os.Getpid())
 		for _, alone := range []bool{false, true} {
@@ -57,7 +64,7 @@ var acts = map[string]func(){
 				panic(err)
 			}
 		}
-		select {}
+		time.Sleep(time.Hour)
 	},
 	"has a child": func() {
 		fmt.Println(os.Getpid())
@@ -67,7 +74,7 @@ var acts = map[string]func(){
 		if err := c.Start(); err != nil {
 			panic(err)
 		}
-		select {}
+		time.Sleep(time.Hour)
 	},
 	"loses its child": func() { // which lives on when it has ended
 		c := exec.Command(os.Args[0], "waits")
@@ -242,6 +249,23 @@ func TestGuardIsStopped(t *testing.T) {
 	if runtime.GOOS == "linux" {
 		gone(t, pid)
 	}
+}
+
+// A program that takes more memory than it may ends, and nothing else does.
+func TestMemory(t *testing.T) {
+	if runtime.GOOS != "linux" || waittest.RaceDetector { // which reserves more than there is
+		t.Skip("the system bounds no memory")
+	}
+	r, err := warden.Program{Guard: os.Args[0], Path: os.Args[0], Args: []string{"takes memory"}, Memory: 256 << 20}.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, _ := io.ReadAll(r.Stderr)
+	if how := warden.How(r.Wait()); how != "exit code 2" || !strings.Contains(string(said), "out of memory") && !strings.Contains(string(said), "cannot allocate memory") {
+		t.Errorf("%s: %.300s", how, said)
+	}
+	r.Stdout.Close()
+	r.Stderr.Close()
 }
 
 func TestUsage(t *testing.T) {

@@ -153,7 +153,7 @@ func brokenEngines(t *testing.T) map[string][]broken {
 		"empty file": {loadsAll, mumbles, neverLoads}, "noise": {loadsAll, mumbles, neverLoads},
 		string(Scribe):   {ownError, loadsAll, swaps("円", "ドル"), swaps("YES", "NO"), swaps(`"M2"`, `"M1"`), swaps("missing", "gone")},
 		string(WrongABI): {loadsAll, mumbles, neverLoads}, string(HangsAtLoad): {loadsAll, mumbles, neverLoads}, string(NotDescribing): {loadsAll, mumbles, neverLoads},
-		string(Hang): {ownError, dies()}, string(Trap): {ownError, dies()}, string(BadReply): {ownError, dies()}, string(HugeReply): {ownError, dies()},
+		string(Hang): {ownError, dies()}, string(Trap): {ownError, dies()}, string(Exit): {ownError, dies()}, string(Grow): {ownError, dies()}, string(BadReply): {ownError, dies()}, string(HugeReply): {ownError, dies()},
 	}
 }
 

@@ -24,7 +24,7 @@ func actor() *Engine {
 		case HangsAtLoad:
 			<-ctx.Done()
 			return nil, abi.Errorf(abi.CodeTimeout, "describe did not end")
-		case Good, Hang, Trap, BadReply, HugeReply:
+		case Good, Hang, Trap, Exit, Grow, BadReply, HugeReply:
 			return &Module{Desc: desc, OnCall: func(ctx context.Context, req abi.Request) (json.RawMessage, error) {
 				return act(ctx, g, desc, req)
 			}}, nil
@@ -54,7 +54,7 @@ func act(ctx context.Context, g Guest, desc abi.Description, req abi.Request) (j
 	case Hang:
 		<-ctx.Done()
 		kind = module.FaultTimeout
-	case Trap:
+	case Trap, Exit, Grow:
 		kind = module.FaultTrap
 	}
 	return nil, &module.Fault{Kind: kind, Cause: errors.New(string(g))}
@@ -90,7 +90,7 @@ func write(req abi.Request) (json.RawMessage, error) {
 
 func guests() map[Guest][]byte {
 	m := map[Guest][]byte{}
-	for _, g := range []Guest{Good, Hang, Trap, BadReply, HugeReply,
+	for _, g := range []Guest{Good, Hang, Trap, Exit, Grow, BadReply, HugeReply,
 		WrongABI, HangsAtLoad, NotDescribing, Scribe} {
 		m[g] = []byte(g)
 	}

@@ -28,6 +28,8 @@ const (
 	Good          Guest = "good"           // votes: a JSON object with "state"
 	Hang          Guest = "hang"           // vote never ends
 	Trap          Guest = "trap"           // vote ends the guest
+	Exit          Guest = "exit"           // vote has the guest exit, as if all were well
+	Grow          Guest = "grow"           // vote takes memory until there is none
 	BadReply      Guest = "bad reply"      // vote answers what is no JSON
 	HugeReply     Guest = "huge reply"     // vote answers more than abi.MaxReply bytes
 	WrongABI      Guest = "wrong abi"      // describes itself with abi "99"
@@ -70,7 +72,7 @@ func (s suite) cases() []promise {
 		{"empty file", func(t testing.TB) { s.refused(t, nil) }},
 		{"noise", func(t testing.TB) { s.refused(t, []byte("\x00\x01 this is { no companion")) }},
 	}
-	for _, g := range []Guest{Hang, Trap, BadReply, HugeReply} {
+	for _, g := range []Guest{Hang, Trap, Exit, Grow, BadReply, HugeReply} {
 		all = append(all, promise{string(g), func(t testing.TB) { s.fault(t, g) }})
 	}
 	all = append(all, promise{string(Scribe), s.scribe})
@@ -248,6 +250,8 @@ func (s suite) fault(t testing.TB, g Guest) {
 	kinds := map[Guest][]module.FaultKind{
 		Hang:      {module.FaultTimeout, module.FaultFuel},
 		Trap:      {module.FaultTrap},
+		Exit:      {module.FaultTrap},
+		Grow:      {module.FaultTrap, module.FaultFuel},
 		BadReply:  {module.FaultReply},
 		HugeReply: {module.FaultReply, module.FaultTrap, module.FaultFuel},
 	}[g]

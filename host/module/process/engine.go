@@ -63,8 +63,10 @@ type Config struct {
 	CPUPerCall time.Duration
 	// LogBytesPerSecond bounds what a program may write to the log; 0 means 64 KiB.
 	LogBytesPerSecond int
-	Host              module.HostCalls // answers host calls; nil answers none
-	Log               *slog.Logger     // nil drops it
+	// Memory bounds what each program may take, in bytes, where the system knows such a bound; 0 is none.
+	Memory int64
+	Host   module.HostCalls // answers host calls; nil answers none
+	Log    *slog.Logger     // nil drops it
 }
 
 func (c Config) withDefaults() Config {

@@ -58,7 +58,7 @@ func (m *Module) start(ctx context.Context) (*program, error) {
 		Logger:           hclog.NewNullLogger(),
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, _ string) (runner.Runner, error) {
 			running, err := warden.Program{
-				Guard: m.engine.cfg.Guard, Path: m.path, Dir: dir,
+				Guard: m.engine.cfg.Guard, Path: m.path, Dir: dir, Memory: m.engine.cfg.Memory,
 				Env: append(append(cmd.Env, m.engine.cfg.Environ...), "TMPDIR="+dir),
 			}.Start()
 			if err != nil {
