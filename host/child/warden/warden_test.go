@@ -78,10 +78,16 @@ var acts = map[string]func(){
 	},
 	"loses its child": func() { // which lives on when it has ended
 		c := exec.Command(os.Args[0], "waits")
-		c.Stdout, c.SysProcAttr = os.Stdout, &syscall.SysProcAttr{Setsid: true}
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		out, err := c.StdoutPipe()
+		if err != nil {
+			panic(err)
+		}
 		if err := c.Start(); err != nil {
 			panic(err)
 		}
+		line, _ := bufio.NewReader(out).ReadString('\n')
+		fmt.Print(line)
 	},
 	"is a daemon": func() {
 		r, err := warden.Program{Guard: os.Args[0], Path: os.Args[0], Args: []string{"has a family"}}.Start()
