@@ -37,6 +37,7 @@ type Module struct {
 	starting *starting
 	settling int           // calls that were given up, of which it is not known yet whether the program did so too
 	settled  chan struct{} // closed when there are none of them any more
+	closed   bool          // no program is to run any more
 	failures int           // of programs in a row, without a call between them that ended well
 	notUntil time.Time     // when the next may be started
 	debt     time.Duration // processor time of calls that were given up, in a row
@@ -191,12 +192,20 @@ func (m *Module) launch() *starting {
 		defer cancel()
 		p, err := m.start(ctx)
 		m.mu.Lock()
-		m.current, m.starting, s.err = p, nil, err
-		if err != nil && m.calls.Killed().Err() == nil {
+		late := m.closed && p != nil
+		if late {
+			p.ending.Store(true)
+			err = module.ErrClosed
+		} else if p != nil {
+			m.current = p
+		} else if m.calls.Killed().Err() == nil {
 			m.failed()
 		}
+		m.starting, s.err = nil, err
 		m.mu.Unlock()
-		if p != nil {
+		if late {
+			p.end(context.Background(), 0)
+		} else if p != nil {
 			m.busy.Go(func() { m.watch(p) })
 		}
 		close(s.done)
@@ -304,18 +313,12 @@ func (m *Module) Close(ctx context.Context) error {
 	idle, _ := m.calls.Close(ctx)
 	<-idle // calls that were ended by force do end
 	m.mu.Lock()
+	m.closed = true
 	p := m.current
 	m.current = nil
 	m.mu.Unlock()
 	if p != nil {
 		p.end(ctx, closeGrace)
-	}
-	m.busy.Wait()
-	m.mu.Lock()
-	late := m.current // of a start that had just ended
-	m.mu.Unlock()
-	if late != nil {
-		late.end(ctx, 0)
 	}
 	m.busy.Wait()
 	m.engine.remove(m)

@@ -13,9 +13,14 @@ import (
 // checkOwner refuses a program that others than root and the daemon's own user may change, or may put
 // another in place of. Whoever mends that changes no byte of the file, so it may be tried again.
 func checkOwner(path string) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
 	for _, at := range []struct{ name, what, fix string }{
-		{path, "the file", "chmod o-w " + path},
+		{real, "the file", "chmod o-w " + real},
 		{filepath.Dir(path), "its folder", "chmod o-w " + filepath.Dir(path)},
+		{filepath.Dir(real), "the folder that it is linked to", "chmod o-w " + filepath.Dir(real)},
 	} {
 		info, err := os.Stat(at.name)
 		if err != nil {

@@ -164,6 +164,7 @@ func answer(ctx context.Context, name string, req abi.Request, s wire.Stream) er
 			return err
 		}
 		fmt.Println("on stdout")
+		_, _ = fmt.Fprintln(os.NewFile(1, "stdout"), strings.Repeat("long ", 40_000)) // behind go-plugin's back
 		fmt.Fprintln(os.Stderr, "on stderr")
 		return reply(voted)
 	case "stops":
@@ -426,6 +427,17 @@ func TestRefused(t *testing.T) {
 	}
 	if _, err := e.Load(t.Context(), open); abi.CodeOf(err) != abi.CodeDenied || !strings.Contains(err.Error(), "chmod o-w") {
 		t.Errorf("everybody may write it: %v", err)
+	}
+	elsewhere := source(t, script(t, "good"))
+	if err := os.Chmod(filepath.Dir(elsewhere.Path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	linked := source(t, script(t, "good"))
+	if err := errors.Join(os.Remove(linked.Path), os.Symlink(elsewhere.Path, linked.Path)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Load(t.Context(), linked); abi.CodeOf(err) != abi.CodeDenied || !strings.Contains(err.Error(), "linked to") {
+		t.Errorf("everybody may put another in its place: %v", err)
 	}
 	open = source(t, script(t, "good"))
 	open.Name = "kyoko"

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -28,7 +29,8 @@ type program struct {
 	client  *plugin.Client
 	rpc     wire.Client
 	running *warden.Running
-	dir     string // of its sockets and temporary files
+	dir     string    // of its sockets and temporary files
+	shake   io.Reader // its first line
 	read    sync.WaitGroup
 	ending  atomic.Bool  // it is being ended, which is not its own doing
 	dropped atomic.Bool  // because it is of no use any more
@@ -65,6 +67,9 @@ func (m *Module) start(ctx context.Context) (*program, error) {
 				return nil, err
 			}
 			p.running = running
+			first, line := io.Pipe()
+			p.shake = first
+			p.read.Go(func() { handshake(p.running.Stdout, line, m.said.writer(m.said.out)) })
 			p.read.Go(func() { _, _ = io.Copy(m.said.writer(m.said.err), p.running.Stderr) })
 			stop = context.AfterFunc(ctx, p.running.Kill)
 			return guarded{p, m.path}, nil
@@ -88,6 +93,22 @@ func (m *Module) start(ctx context.Context) (*program, error) {
 		err = fmt.Errorf("%w: %s", err, words)
 	}
 	return nil, err
+}
+
+// maxShake is how long a handshake may be, in bytes. With its certificate one has a thousand.
+const maxShake = 16 << 10
+
+// handshake hands the first line of what a program prints to one side, and the rest, which no program
+// of go-plugin's prints there, to another: whoever waited for the end of a very long line would have the
+// program wait as well.
+func handshake(from io.Reader, line *io.PipeWriter, rest io.Writer) {
+	in := bufio.NewReaderSize(from, maxShake)
+	first, err := in.ReadSlice('\n')
+	_, _ = line.Write(first)
+	_ = line.Close()
+	if err == nil || errors.Is(err, bufio.ErrBufferFull) {
+		_, _ = io.Copy(rest, in)
+	}
 }
 
 // startCeiling is longer than any load may take.
@@ -212,7 +233,7 @@ func (g guarded) Start(context.Context) error { return nil }
 func (g guarded) Diagnose(context.Context) string { return "" }
 
 // Stdout is where the handshake comes from.
-func (g guarded) Stdout() io.ReadCloser { return io.NopCloser(g.p.running.Stdout) }
+func (g guarded) Stdout() io.ReadCloser { return io.NopCloser(g.p.shake) }
 
 // Stderr gives nothing: it is read already.
 func (g guarded) Stderr() io.ReadCloser { return io.NopCloser(bytes.NewReader(nil)) }
