@@ -281,3 +281,16 @@ func TestOneThatDoesNotTellBeside(t *testing.T) {
 		t.Error("a game, or another's body, says the line")
 	}
 }
+
+// TestAPageComesWhileALineIsRead: what it tells of is not counted from the line's beginning, so that it goes
+// by the parts.
+func TestAPageComesWhileALineIsRead(t *testing.T) {
+	var v Voice
+	v.Sound("g", "a", 1, Part{Text: "いち。", Voice: []entry.Beat{{Bytes: 9, MS: 1000}}, Shown: t0}, true)
+	v.Connect(entry.Bodies{Joined: []entry.Body{page("x")}}, after(100))
+	v.Sound("g", "a", 2, Part{Text: "にい。", Voice: []entry.Beat{{Bytes: 9, MS: 1000}}, Shown: after(200)}, true)
+	v.Playing.Complete(9, "", "")
+	if b := v.End("taro said STOP", "", after(300)); v.Playing.Sentences || b.Text != "いち。" {
+		t.Errorf("%+v", b)
+	}
+}

@@ -95,7 +95,7 @@ func (v *Voice) Sound(line, who string, n int, p Part, auto bool) {
 
 // embody has the bodies of a speaker say what comes of its line.
 func (v *Voice) embody(l *Line) {
-	l.Sentences = v.tellsSentences(l.Who)
+	l.Sentences = len(l.Parts) == 0 && v.tellsSentences(l.Who) // of what was read before they tell nothing
 	for _, b := range v.Bodies {
 		if b.Who != l.Who || b.Mute {
 			continue
