@@ -106,6 +106,10 @@ func TestAITuberKit(t *testing.T) {
 	}
 	h.stop() // while it is spoken
 	h.open("")
+	h.until("the line is over", func() bool { return len(ofKind[entry.Heard](h, "main", entry.KindHeard)) == 2 })
+	if heard := ofKind[entry.Heard](h, "main", entry.KindHeard)[1]; heard.End != entry.EndFailed || heard.Text != "" {
+		t.Errorf("of a line of which the page told nothing was heard %+v", heard)
+	}
 	again := h.link("/aituberkit/aya/ws?from=taro")
 	again.send("chat.message", "msg_4", `"text":"Are you there, aya?"`)
 	for {

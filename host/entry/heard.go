@@ -20,6 +20,9 @@ type Body struct {
 	// Finishes says that nothing silences it in the middle of a sentence: a line that is cut off,
 	// or stopped, sounds there until its sentence ends.
 	Finishes bool `json:"finishes,omitempty"`
+	// Sentences says that it gets a line sentence by sentence, none before it has told that the one
+	// before was spoken, and tells of each.
+	Sentences bool `json:"sentences,omitempty"`
 	// Answers says that it can answer queries.
 	Answers bool `json:"answers,omitempty"`
 }

@@ -28,13 +28,16 @@ func (v *Voice) linger(b entry.Heard, at time.Time) {
 	}
 	next := Lingering{Line: l.ID, Until: at, Guess: at}
 	for _, x := range v.Bodies {
-		if !x.Finishes || x.Who != l.Who || slices.Contains(l.Quiet, x.ID) || slices.Contains(b.Missed, x.ID) {
+		if !x.Finishes || x.Who != l.Who || slices.Contains(l.Quiet, x.ID) || slices.Contains(b.Missed, x.ID) && !l.Sentences {
 			continue
 		}
 		if played, waits := l.Waits[x.ID]; !waits {
 			next.Guess = l.sentenceEnds(at)
 		} else if played < len(l.Parts) {
 			next.Tell, next.Until = append(next.Tell, x.ID), at.Add(longestLinger)
+			if l.Sure < l.Words && !l.Asked.IsZero() { // it was waited for already
+				next.Until = later(at, l.Asked.Add(longestLinger))
+			}
 		}
 	}
 	if len(next.Tell) > 0 || next.Guess.After(at) {
@@ -46,7 +49,7 @@ func (v *Voice) linger(b entry.Heard, at time.Time) {
 // moment where none does.
 func (l *Line) sentenceEnds(at time.Time) time.Time {
 	from := l.Told
-	for _, p := range l.Parts[l.slowest():] {
+	for _, p := range l.rest() {
 		if p.Shown.After(from) {
 			from = p.Shown
 		}

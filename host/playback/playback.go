@@ -65,6 +65,11 @@ type Line struct {
 	Off    bool           `json:"off,omitempty"`    // it was cut off
 	Quiet  []string       `json:"quiet,omitempty"`  // bodies that say no more of it
 	Sure   int            `json:"sure,omitempty"`   // bytes of its text that were heard, by the word of a body
+	// Sentences says that all bodies that say it get a sentence when they have told of the one
+	// before: what they have not told of was not heard, as far as anybody knows.
+	Sentences bool      `json:"sentences,omitempty"`
+	Since     time.Time `json:"since,omitzero"` // when the part began of which they have told some sentences
+	Asked     time.Time `json:"asked,omitzero"` // when somebody spoke over such a line
 	// Silent is a line that no body says: people read it, and have read it when
 	// somebody goes on.
 	Silent bool `json:"silent,omitempty"`
@@ -96,20 +101,36 @@ func (l *Line) Played(body string, part int, at time.Time) (rate int64) {
 		return 0
 	}
 	before := l.slowest()
+	begun := l.Told
+	if !l.Since.IsZero() {
+		begun = l.Since
+	}
 	if from, to := was, min(part, len(l.Parts)); to > from && len(l.Waits) == 1 {
-		if est := l.took(to) - l.took(from); est > 0 && !l.Parts[to-1].Shown.After(l.Told) { // else it had to wait for them
-			rate = int64(at.Sub(l.Told) * 1000 / est)
+		if est := l.took(to) - l.took(from); est > 0 && !l.Parts[to-1].Shown.After(begun) { // else it had to wait for them
+			rate = int64(at.Sub(begun) * 1000 / est)
 		}
 	}
 	l.Waits[body] = min(part, len(l.Parts))
+	if l.Sentences {
+		l.Sure = max(l.Sure, size(l.Parts[:l.Waits[body]]))
+		l.reached(at)
+	}
 	if l.UpTo > 0 && !l.Off && l.slowest() >= l.UpTo && at.Before(l.Cut) {
 		l.Cut = at
 	}
 	if l.slowest() > before || len(l.Waits) == 1 {
-		l.Told = at
+		l.Told, l.Since = at, time.Time{}
 	}
 	l.settle()
 	return rate
+}
+
+// size is how many bytes of text some parts have.
+func size(parts []Part) (n int) {
+	for _, p := range parts {
+		n += len(p.Text)
+	}
+	return n
 }
 
 // Takes notes how long a part takes by the word of a body, which has made its sound
@@ -151,7 +172,8 @@ func (l *Line) settle() { l.Done = l.Of != 0 && len(l.Waits) > 0 && l.slowest() 
 // Ended says whether the line is over.
 func (l *Line) Ended() bool { return l.Of != 0 && (l.Done || l.Over || l.Off) }
 
-// Leave forgets a body that has gone, or does not tell any more.
+// Leave forgets a body that has gone, or does not tell any more. Where it got the line sentence by
+// sentence, and nobody else does, nobody hears more of it.
 func (l *Line) Leave(body string, at time.Time) {
 	if _, waits := l.Waits[body]; !waits {
 		return
@@ -159,6 +181,12 @@ func (l *Line) Leave(body string, at time.Time) {
 	last := len(l.Waits) == 1
 	heard := l.slowest()
 	delete(l.Waits, body)
+	if last && l.Sentences {
+		if l.Over = true; l.Failed == "" && !l.told() {
+			l.Failed = "its body has gone"
+		}
+		return
+	}
 	if last {
 		l.Told = at.Add(-l.took(heard)) // as if it had been estimated all along
 		return
@@ -176,6 +204,26 @@ func (l *Line) slowest() int {
 		return 0
 	}
 	return n
+}
+
+// rest is what no body has played yet, or where they tell of sentences, what none has told of.
+func (l *Line) rest() []Part {
+	if !l.Sentences {
+		return l.Parts[l.slowest():]
+	}
+	parts, told := l.Parts, l.Sure
+	for len(parts) > 0 && told >= len(parts[0].Text) {
+		told, parts = told-len(parts[0].Text), parts[1:]
+	}
+	if told == 0 {
+		return parts
+	}
+	p := parts[0]
+	for len(p.Voice) > 0 && p.Voice[0].Bytes <= told {
+		n := p.Voice[0].Bytes
+		told, p.Text, p.Voice = told-n, p.Text[n:], p.Voice[1:]
+	}
+	return append([]Part{p}, parts[1:]...)
 }
 
 // took is how long the first parts take to say.
@@ -197,7 +245,7 @@ func (p Part) length() (d time.Duration) {
 // A part does not begin before it went out.
 func (l *Line) Ends() time.Time {
 	at := l.Told
-	for _, p := range l.Parts[l.slowest():] {
+	for _, p := range l.rest() {
 		if p.Shown.After(at) {
 			at = p.Shown
 		}
@@ -244,24 +292,34 @@ func (l *Line) Heard(at time.Time) string {
 	return text[:max(l.Sure, len(l.guessed(at)))]
 }
 
-// Hears takes the word of a body that so many bytes of the text were heard.
-func (l *Line) Hears(bytes int) {
+// Hears takes the word of a body that so many bytes of the text were heard. Where a sentence comes
+// behind that, it begins now.
+func (l *Line) Hears(bytes int, at time.Time) {
 	text := l.Text()
 	for bytes = min(bytes, len(text)); bytes > 0 && bytes < len(text) && !utf8.RuneStart(text[bytes]); bytes-- {
 	}
+	if l.Sentences && bytes > l.Sure {
+		if l.Since.IsZero() {
+			l.Since = l.Told
+		}
+		l.Told = at
+	}
 	l.Sure = max(l.Sure, bytes)
+	if l.Sentences {
+		l.reached(at)
+	}
 }
 
 // guessed is what people have surely heard by the parts that were played, and by how long the rest takes.
 func (l *Line) guessed(at time.Time) string {
 	text, done := l.Text(), l.slowest()
-	if l.Done {
+	switch {
+	case l.Done:
 		return text
+	case l.Sentences:
+		return text[:l.Sure]
 	}
-	n := 0
-	for _, p := range l.Parts[:done] {
-		n += len(p.Text)
-	}
+	n := size(l.Parts[:done])
 	if l.Off && l.Words > 0 {
 		return text[:max(n, l.Words)]
 	}
@@ -326,6 +384,9 @@ func weight(r rune) int {
 // that is the last of a part, when the bodies tell that they have played it; and within
 // some seconds. It does nothing and answers false where no more would come behind that.
 func (l *Line) Stop(at time.Time) bool {
+	if l.Sentences {
+		return l.stopTold(at)
+	}
 	stops := l.stop(at)
 	if most := at.Add(sentence); stops && l.Cut.After(most) {
 		l.Cut, l.Words = most, 0

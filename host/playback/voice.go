@@ -27,8 +27,10 @@ type Voice struct {
 // Body is one that is connected.
 type Body struct {
 	entry.Body
-	Missed int   `json:"missed,omitempty"` // lines in a row that it was to tell of and did not
-	Rate   int64 `json:"rate,omitempty"`   // how long it takes for what is estimated at 1000, of late
+	Missed int `json:"missed,omitempty"` // lines in a row that it was to tell of and did not
+	// Doubted says that it is not waited for because of these; its next word ends that.
+	Doubted bool  `json:"doubted,omitempty"`
+	Rate    int64 `json:"rate,omitempty"` // how long it takes for what is estimated at 1000, of late
 }
 
 // Speaker is a human who speaks.
@@ -93,6 +95,7 @@ func (v *Voice) Sound(line, who string, n int, p Part, auto bool) {
 
 // embody has the bodies of a speaker say what comes of its line.
 func (v *Voice) embody(l *Line) {
+	l.Sentences = len(l.Parts) == 0 && v.tellsSentences(l.Who) // of what was read before they tell nothing
 	for _, b := range v.Bodies {
 		if b.Who != l.Who || b.Mute {
 			continue
@@ -106,6 +109,19 @@ func (v *Voice) embody(l *Line) {
 		l.Waits[b.ID] = len(l.Parts)
 		l.Rate = max(l.Rate, cmp.Or(b.Rate, 1000))
 	}
+}
+
+// tellsSentences says whether all bodies that speak for somebody tell of each sentence.
+func (v *Voice) tellsSentences(who string) bool {
+	some := false
+	for _, b := range v.Bodies {
+		if b.Who == who && !b.Mute {
+			if some = b.Plays && b.Sentences; !some {
+				return false
+			}
+		}
+	}
+	return some
 }
 
 // Lead notes how long a line that was not made ahead took to its first words.
@@ -203,7 +219,7 @@ func (v *Voice) cut(by string, r entry.Rules, at time.Time) {
 	if r.Interrupt == entry.InterruptNever || !l.Cut.IsZero() {
 		return
 	}
-	if r.Interrupt == entry.InterruptNow {
+	if r.Interrupt == entry.InterruptNow && !l.Sentences { // a sentence that was sent is not taken back
 		l.Cut = at
 	} else if !l.Stop(at) {
 		return
@@ -217,7 +233,7 @@ func (v *Voice) Hurry(who, by string, now bool, r entry.Rules, at time.Time) {
 	if !v.Sounds() || v.Playing.Who != who || r.Interrupt == entry.InterruptNever {
 		return
 	}
-	if r.Interrupt = entry.InterruptSentence; now {
+	if r.Interrupt = entry.InterruptSentence; now && !v.Playing.Sentences {
 		r.Interrupt, v.Playing.Cut = entry.InterruptNow, time.Time{} // sooner than it was to be
 	}
 	v.cut(by, r, at)
@@ -298,6 +314,7 @@ func (v *Voice) Abandon(at time.Time) {
 
 // Report takes the word of a body about a line.
 func (v *Voice) Report(b entry.Played, at time.Time) {
+	v.trust(b, at)
 	l := v.Playing
 	if g := v.Lingering; (b.Done || b.Failed != "") && g.Waits(b.Line, b.Body) {
 		g.quiet(b.Body, at)
@@ -306,7 +323,7 @@ func (v *Voice) Report(b entry.Played, at time.Time) {
 	case l == nil || l.ID != b.Line:
 	case b.Bytes > 0:
 		if _, waits := l.Waits[b.Body]; waits {
-			l.Hears(b.Bytes)
+			l.Hears(b.Bytes, at)
 		}
 	case b.Seconds > 0:
 		l.Takes(b.Part, time.Duration(b.Seconds*1000)*time.Millisecond)
@@ -322,6 +339,32 @@ func (v *Voice) Report(b entry.Played, at time.Time) {
 	default:
 		v.learn(b.Body, l.Played(b.Body, b.Part, at))
 	}
+}
+
+// HearsOf says whether a body's word is of use though its line is not heard now, or it is not waited for.
+func (v *Voice) HearsOf(b entry.Played) bool {
+	if v.Lingering.Waits(b.Line, b.Body) {
+		return true
+	}
+	i := slices.IndexFunc(v.Bodies, func(have Body) bool { return have.ID == b.Body })
+	return i >= 0 && v.Bodies[i].Doubted && b.Seconds == 0 && b.Failed == ""
+}
+
+// trust waits again for a body that tells after all, also of the line that is heard now.
+func (v *Voice) trust(b entry.Played, at time.Time) {
+	i := slices.IndexFunc(v.Bodies, func(have Body) bool { return have.ID == b.Body })
+	if i < 0 || !v.Bodies[i].Doubted || b.Seconds > 0 || b.Failed != "" {
+		return
+	}
+	v.Bodies[i].Plays, v.Bodies[i].Doubted, v.Bodies[i].Missed = true, false, 0
+	l := v.Playing
+	if l == nil || l.ID != b.Line || l.Who != v.Bodies[i].Who || l.Silent || l.Ended() {
+		return
+	}
+	if l.Waits == nil {
+		l.Waits = map[string]int{}
+	}
+	l.Waits[b.Body], l.Told, l.Sentences = 0, at, v.tellsSentences(l.Who)
 }
 
 // learn notes how fast a body speaks.
@@ -346,13 +389,15 @@ func (v *Voice) End(over, seed string, at time.Time) entry.Heard {
 		b.End, b.Why = entry.EndFailed, "nobody goes on with it"
 	case l.Off:
 		b.End, b.Why, b.Text = entry.EndCut, l.By+" spoke over it", l.Heard(l.Cut)
-		if b.Text == l.Text() && l.Failed == "" {
+		if (b.Text == l.Text() || l.told()) && l.Failed == "" {
 			b.End = entry.EndSaid
 		}
 	case l.Failed != "":
 		b.End, b.Why = cmp.Or(l.How, entry.EndFailed), l.Failed
-	case l.Done:
+	case l.Done || l.told():
 		b.End, b.Why = entry.EndSaid, "played"
+	case len(l.Waits) > 0 && l.Sentences: // what else was sent is not known to have been heard
+		b.End, b.Why, b.Missed = entry.EndFailed, "no word that the rest was played", l.behind()
 	case len(l.Waits) > 0:
 		b.End, b.Why, b.Missed = entry.EndSaid, "no word that it was played", slices.Sorted(maps.Keys(l.Waits))
 	default:
@@ -362,6 +407,16 @@ func (v *Voice) End(over, seed string, at time.Time) entry.Heard {
 		b.Text = ""
 	}
 	return b
+}
+
+// behind gives the bodies that have not told that all of a line was played.
+func (l *Line) behind() (bodies []string) {
+	for _, b := range slices.Sorted(maps.Keys(l.Waits)) {
+		if l.Waits[b] < len(l.Parts) {
+			bodies = append(bodies, b)
+		}
+	}
+	return bodies
 }
 
 // gap is how long nobody speaks behind a line, in milliseconds.
@@ -379,7 +434,7 @@ func (v *Voice) Ended(b entry.Heard, at time.Time) {
 		switch {
 		case slices.Contains(b.Missed, have.ID):
 			if v.Bodies[i].Missed++; v.Bodies[i].Missed == 2 {
-				v.Bodies[i].Plays = false // it says that it tells, and does not
+				v.Bodies[i].Plays, v.Bodies[i].Doubted = false, true // it says that it tells, and does not
 			}
 		case have.Who == b.Who && b.End == entry.EndSaid:
 			v.Bodies[i].Missed = 0

@@ -85,7 +85,7 @@ func (r *Room) Played(ctx context.Context, p entry.Played) error {
 	}
 	return loop.Tell(ctx, r.loop, func() error {
 		l := r.state().Playing
-		if r.state().Lingering.Waits(p.Line, p.Body) {
+		if r.state().HearsOf(p) {
 			r.loop.Input(entry.KindPlayed, p)
 			return nil
 		}

@@ -53,7 +53,7 @@ func (f *Feed) openFace(r *http.Request, s *session.Session) (v view, speaker st
 
 // openLinkage finds the companion that a client of AITuberKit's is the face of.
 func (f *Feed) openLinkage(r *http.Request) (view, error) {
-	s := &session.Session{Companion: r.PathValue("companion"), Finishes: true}
+	s := &session.Session{Companion: r.PathValue("companion"), Finishes: true, Sentences: true}
 	v, speaker, err := f.openFace(r, s)
 	if err != nil {
 		return view{}, err

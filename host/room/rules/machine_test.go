@@ -159,7 +159,8 @@ func (w *world) anything() {
 		w.step(what, func() error { return w.m.Input(entry.KindFailed, w.at, f) })
 	case "body":
 		who := w.who()
-		b := entry.Body{ID: who + "#1", Who: who, Plays: rapid.Bool().Draw(w.t, "plays")}
+		b := entry.Body{ID: who + "#1", Who: who, Plays: rapid.Bool().Draw(w.t, "plays"), Finishes: rapid.Bool().Draw(w.t, "finishes")}
+		b.Sentences = b.Plays && b.Finishes
 		change := entry.Bodies{Joined: []entry.Body{b}}
 		if slices.ContainsFunc(s.Bodies, func(have playback.Body) bool { return have.ID == b.ID }) {
 			change = entry.Bodies{Left: []entry.Body{b}}
@@ -171,8 +172,11 @@ func (w *world) anything() {
 			p.Line, p.Who = s.Playing.ID, s.Playing.Who
 		}
 		p.Body, p.Done = p.Who+"#1", rapid.Bool().Draw(w.t, "done")
-		if rapid.IntRange(0, 9).Draw(w.t, "fails") == 0 {
+		switch rapid.IntRange(0, 9).Draw(w.t, "how") {
+		case 0:
 			p.Failed = "no voice"
+		case 1, 2, 3:
+			p.Part, p.Done, p.Bytes = 0, false, rapid.IntRange(1, 20).Draw(w.t, "bytes")
 		}
 		w.step(what, func() error { return w.m.Input(entry.KindPlayed, w.at, p) })
 	case "speaking":

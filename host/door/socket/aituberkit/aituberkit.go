@@ -30,6 +30,7 @@ const (
 	maxID     = 128                     // bytes of an id of the client's
 	hesitates = 1100 * time.Millisecond // behind a sentence while somebody speaks who may cut the line off: a little longer than a room does
 	slow      = 10 * time.Second        // for a voice to be made, at most
+	silence   = 2                       // lines of which a client that tells has told nothing: it is gone by as one that does not
 )
 
 // Front is one client.
@@ -40,6 +41,8 @@ type Front struct {
 	frames  int    // sent
 	now2    bool   // it speaks version 2
 	tells   bool   // it tells what it has spoken
+	spoke   bool   // and has done so
+	silent  int    // lines in a row of which it did not, and the room had waited for that
 
 	lines   []*line
 	waiting []waiting
@@ -125,9 +128,9 @@ func (f *Front) Encode(o session.Out, now time.Time) (frames [][]byte) {
 	case session.Ended:
 		f.ended(o)
 	case session.Said:
-		f.said(o)
+		f.said(o, now)
 	case session.Voice:
-		f.wary()
+		f.wary(now)
 	case session.Passed:
 		frames = f.passed(o, now)
 	case session.Live:
@@ -185,21 +188,25 @@ func (f *Front) line(id string) *line {
 	return f.lines[i]
 }
 
-// ended ends a line: all of it goes out that is not taken back.
+// ended ends a line: all of it goes out that is not taken back. Where the client has told nothing for
+// too long, somebody else is heard soon.
 func (f *Front) ended(o session.Ended) {
+	if o.Missed {
+		f.silent++
+	}
 	l := f.line(o.Line)
 	if l == nil {
 		return
 	}
 	l.last, l.over = true, true
 	l.add("", 0)
-	if o.End != entry.EndSaid {
+	if o.End != entry.EndSaid || o.Missed {
 		l.drop()
 	}
 }
 
 // said notes what people say: what the client said, and that somebody may cut a line off.
-func (f *Front) said(o session.Said) {
+func (f *Front) said(o session.Said, now time.Time) {
 	if o.By != abi.KindHuman {
 		return
 	}
@@ -209,13 +216,13 @@ func (f *Front) said(o session.Said) {
 		}
 	}
 	if o.Over {
-		f.wary()
+		f.wary(now)
 	}
 }
 
-func (f *Front) wary() {
+func (f *Front) wary(now time.Time) {
 	for _, l := range f.lines {
-		l.wary = true
+		l.wary = now
 	}
 }
 
@@ -306,10 +313,11 @@ func (f *Front) answerCancel(in session.Cancel, err *abi.Error, now time.Time) (
 	return frames
 }
 
-// Own implements [session.Codec]: nothing more is heard of a line that ended before its time.
+// Own implements [session.Codec]: nothing more is heard of a line that ended before its time, by the
+// client's word or because what it was sent must be over by now.
 func (f *Front) Own() session.In {
 	for _, l := range f.lines {
-		if l.over && l.tells && !l.told && l.spoken == l.sent {
+		if l.over && l.tells && !l.told && !l.still {
 			l.told = true
 			return session.Played{Line: l.id, Done: true}
 		}

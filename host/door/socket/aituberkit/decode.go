@@ -86,6 +86,8 @@ func (f *Front) decode2(s said, b broken, now time.Time) (session.In, error) {
 		return session.Input{ID: s.ID, As: session.MessageID(wire, f.speaker, s.ID), Text: s.Payload.Text, Image: s.Payload.Image}, nil
 	case cancel:
 		return session.Cancel{ID: b.id, Line: request, Idle: !f.stoppable(request)}, nil
+	case speechStart:
+		return f.started(request, now), nil
 	case speechDone, speechError, responseDone:
 		return f.played(s, request, now), nil
 	}
@@ -106,6 +108,7 @@ func (f *Front) played(s said, request string, now time.Time) session.In {
 		return nil // it has ended meanwhile
 	}
 	l := f.lines[i]
+	f.spoke, f.silent = true, 0
 	if s.Type != responseDone {
 		return l.spoke(s.Type == speechError, now)
 	}
@@ -117,4 +120,16 @@ func (f *Front) played(s said, request string, now time.Time) session.In {
 		return session.Played{Line: l.id, Failed: cmp.Or(s.Payload.Message, "the front could not speak it")}
 	}
 	return session.Played{Line: l.id, Done: true}
+}
+
+// started takes its word that it has a sentence. Where it has told before what it spoke, and nobody waits for
+// that any more, it is waited for again.
+func (f *Front) started(request string, now time.Time) session.In {
+	i := slices.IndexFunc(f.lines, func(l *line) bool { return request != "" && l.request == request && l.tells && !l.over })
+	if i < 0 || !f.spoke || f.silent < silence {
+		return nil
+	}
+	l := f.lines[i]
+	f.silent, l.waits = 0, now.Add(l.patience())
+	return session.Played{Line: l.id}
 }

@@ -23,6 +23,7 @@ const (
 	ack          = "ack"
 	ping         = "ping"
 	pong         = "pong"
+	speechStart  = "character.speech.start"
 	speechDone   = "character.speech.done"
 	speechError  = "character.speech.error"
 	responseDone = "character.response.done"

@@ -29,12 +29,14 @@ type line struct {
 	told   bool      // the room was told that nothing more is heard of it
 	until  time.Time // the client's word for that is of use, once it is over and closed
 	over   bool      // it has ended in the room
-	wary   bool      // somebody spoke, who may cut it off
+	wary   time.Time // when somebody spoke who may cut it off; zero: nobody did since the last sentence went out
+	still  bool      // it is over, and a sentence of it may sound
 
 	spoken, failed int       // sentences, by the client's word
 	bytes          int       // of those
 	part           int       // the newest that the room was told of
 	ends           time.Time // when what was sent has been spoken for sure, as far as that is known
+	waits          time.Time // until when its word for that is waited for
 }
 
 // add takes a piece that is the part of this number; none is only to cut what is there.
@@ -61,16 +63,30 @@ func (l *line) drop() { l.text, l.all, l.last = "", l.all[:l.sent], true }
 
 // due is when the next frame goes out without a word of the client's, zero for never.
 func (l *line) due() time.Time {
-	if !l.until.IsZero() {
+	switch at := l.waits; {
+	case l.still:
+		return session.Sooner(l.until, l.ends)
+	case !l.until.IsZero():
 		return l.until
-	}
-	if l.closed || l.sent == len(l.all) || l.sent == 0 {
+	case l.closed || l.sent == len(l.all) || l.sent == 0:
 		return time.Time{}
+	case l.wary.IsZero():
+		return at
+	case l.tells && l.spoken < l.sent && at.Before(l.wary.Add(slow)): // so long the room waits for the end of the sentence
+		return l.wary.Add(slow + hesitates)
+	default:
+		return at.Add(hesitates)
 	}
-	if l.wary {
-		return l.ends.Add(hesitates)
+}
+
+// patience is for how long nothing goes out without the client's word, where it tells: longer than a room
+// waits for that, so that one which was silenced by hand does not begin again by itself just before the room
+// passes the floor on.
+func (l *line) patience() (d time.Duration) {
+	for _, s := range l.all[l.spoken:] {
+		d += s.long
 	}
-	return l.ends
+	return max(slow, min(4*d+slow/2, time.Minute)) + time.Second
 }
 
 // mayGo says whether the next sentence goes out.
@@ -99,10 +115,14 @@ func (f *Front) pump(now time.Time) (frames [][]byte) {
 				l.join()
 			}
 			s := l.all[l.sent]
-			l.sent, l.wary = l.sent+1, false // what was said over the one before did not end the line
+			l.sent, l.wary = l.sent+1, time.Time{} // what was said over the one before did not end the line
 			frames = append(frames, f.delta(l, s, now))
-			if l.ends = now.Add(s.long * 5 / 4); l.tells { // else a voice may be a quarter slower, as a room has it
+			l.ends = now.Add(s.long * 5 / 4) // a voice may be a quarter slower, as a room has it
+			if l.waits = l.ends; l.tells {
 				l.ends = now.Add(2*s.long + slow)
+			}
+			if l.tells && f.silent < silence {
+				l.waits = now.Add(l.patience())
 			}
 		}
 		if l.last && l.text == "" && l.sent == len(l.all) && !l.closed {
@@ -111,7 +131,10 @@ func (f *Front) pump(now time.Time) (frames [][]byte) {
 			}
 		}
 	}
-	f.lines = slices.DeleteFunc(f.lines, func(l *line) bool { return l.closed && l.over && !l.lingers(now) })
+	f.lines = slices.DeleteFunc(f.lines, func(l *line) bool {
+		l.still = l.tells && l.over && l.closed && l.spoken < l.sent && now.Before(l.ends)
+		return l.closed && l.over && !l.lingers(now)
+	})
 	f.lines = f.lines[max(0, len(f.lines)-maxLines):]
 	return frames
 }
@@ -147,7 +170,7 @@ func (l *line) spoke(failed bool, now time.Time) session.In {
 		l.failed++
 	}
 	if l.spoken == l.sent {
-		l.ends = now
+		l.ends, l.waits = now, now
 	}
 	if l.bytes += len(l.all[l.spoken-1].text); l.over {
 		return nil // of which Own tells

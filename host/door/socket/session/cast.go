@@ -66,7 +66,7 @@ func (s *Session) embody(who string) {
 	if _, has := s.cast.bodies[who]; has || !s.cast.entered {
 		return
 	}
-	id, leave := s.Room.Embody(entry.Body{Who: who, Plays: s.Plays, Finishes: s.Finishes, Answers: s.Answers})
+	id, leave := s.Room.Embody(entry.Body{Who: who, Plays: s.Plays, Finishes: s.Finishes, Sentences: s.Sentences && s.Plays, Answers: s.Answers})
 	s.cast.bodies[who] = body{id, leave}
 }
 

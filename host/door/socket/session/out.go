@@ -70,6 +70,7 @@ type Ended struct {
 	End    entry.End
 	Reason string
 	Heard  string // with any End but EndSaid: what was heard of it
+	Missed bool   // the client was to tell that it has played it, and did not
 }
 
 // Said is what somebody else said.
@@ -163,7 +164,8 @@ func (s *Session) event(e entry.Entry) (Out, error) {
 		if err != nil || !s.mine(b.Who) || !s.hears(b.Who) && !s.shown(b.Line) { // its file may be gone by now
 			return nil, err
 		}
-		return Ended{of(b.Who), b.Line, b.End, b.Why, b.Text}, nil
+		missed := slices.Contains(b.Missed, s.cast.body(b.Who))
+		return Ended{of(b.Who), b.Line, b.End, b.Why, b.Text, missed}, nil
 	case entry.KindVote:
 		if s.Companion != "" {
 			return nil, nil

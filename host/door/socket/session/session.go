@@ -23,6 +23,7 @@ type Session struct {
 	From      string // the name that a guest gave; empty for none
 	Plays     bool   // it tells when it has played a line
 	Finishes  bool   // nothing silences it in the middle of a sentence
+	Sentences bool   // one that plays is sent no sentence before it has told of the last
 	Answers   bool   // it can answer queries
 	// Speaks says whether the companion's words are for its clients, by its card. One that
 	// plays is told them in any case: the room waits for it.
