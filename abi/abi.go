@@ -62,6 +62,8 @@ const (
 
 	HostMemorySearch = "memory.search" // MemoryAsk -> Memories
 	HostMemoryAdd    = "memory.add"    // MemoryAdd -> Memory
+
+	HostHTTPFetch = "http.fetch" // FetchAsk -> Fetched; hosts are granted by name
 )
 
 // AlwaysGranted lists the host ops that no module has to be granted.
@@ -74,7 +76,7 @@ func AlwaysGranted() []string {
 
 // GrantedOnly lists the host ops that a companion has to be granted by name.
 func GrantedOnly() []string {
-	return []string{HostSay, HostActionEmit, HostModelGenerate, HostConversationStart, HostConversationEnd, HostMemorySearch, HostMemoryAdd}
+	return []string{HostSay, HostActionEmit, HostModelGenerate, HostConversationStart, HostConversationEnd, HostMemorySearch, HostMemoryAdd, HostHTTPFetch}
 }
 
 // Request is the envelope the host sends, and the one a guest sends with

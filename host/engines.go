@@ -71,6 +71,14 @@ func (h *Host) newFolders(grants module.Grants, changed func(folder.Change)) (*f
 	return folder.NewSet(characters, programs)
 }
 
+// dirOf gives the folder of what an engine runs.
+func (h *Host) dirOf(engine string) string {
+	if h.plugins != nil && engine == h.plugins.Name() {
+		return h.cfg.Modules.Plugins
+	}
+	return h.cfg.Modules.Characters
+}
+
 // programs gives the ids of modules that are programs.
 func (h *Host) programs() (ids []string) {
 	for _, m := range h.cfg.Module {

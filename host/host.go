@@ -34,6 +34,7 @@ import (
 	"github.com/companiond/companiond/host/door/socket/neuro"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/fetch"
 	"github.com/companiond/companiond/host/forget"
 	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/hostops"
@@ -164,7 +165,7 @@ func (h *Host) buildRooms() (err error) {
 		Used: h.used, Bounds: boundsOf(h.cfg), Store: h.stores.KVIn(""), ForkedOf: h.forkedOf,
 	})
 	h.buildMemory()
-	calls := &hostops.Ops{Stores: h.stores, Generate: h.models.Ask, Memory: h.memory, Knowledge: knowledge.New(h.cfg.Modules.Characters, h.log).Get}
+	calls := &hostops.Ops{Stores: h.stores, Generate: h.models.Ask, Fetch: fetch.New(h.cfg.HostsOf).Fetch, Memory: h.memory, Knowledge: knowledge.New(h.cfg.Modules.Characters, h.log).Get}
 	grants := module.Grants(h.cfg.GrantOf)
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err
@@ -384,7 +385,7 @@ func (h *Host) companions() []web.Companion {
 		}
 		file := s.File
 		if file != "" {
-			file = filepath.ToSlash(filepath.Join(h.cfg.Modules.Characters, file))
+			file = filepath.ToSlash(filepath.Join(h.dirOf(s.Engine), file))
 		}
 		list = append(list, web.Companion{
 			ID: s.ID, Name: s.Name, Engine: s.Engine, Generation: s.Generation, State: string(s.State),

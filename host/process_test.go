@@ -158,21 +158,21 @@ func TestProgramInARoom(t *testing.T) {
 	}
 	said("1 clerk first")
 	h.until("what it prints is in the log", func() bool { return strings.Contains(log.String(), `line="clerk was asked"`) })
-	var list struct{ Companions []web.Companion }
+	var list []web.Companion
 	h.get("/v1/companions", &list)
-	if len(list.Companions) != 1 || list.Companions[0].Engine != "process" || list.Companions[0].ID != "clerk" || list.Companions[0].MemoryBytes == 0 {
+	if len(list) != 1 || list[0].Engine != "process" || list[0].ID != "clerk" || list[0].MemoryBytes == 0 || list[0].File != filepath.ToSlash(filepath.Join(plugins, "my-clerk")) {
 		t.Fatalf("%+v", list)
 	}
 	install(t, program(t, "second"), plugins, "my-clerk")
 	h.until("the next generation", func() bool {
 		h.get("/v1/companions", &list)
-		return list.Companions[0].Generation == 2
+		return list[0].Generation == 2
 	})
 	said("2 clerk second")
 	install(t, "host_test.go", plugins, "my-clerk")
 	h.until("it is refused", func() bool {
 		h.get("/v1/companions", &list)
-		return strings.Contains(list.Companions[0].Error, "exec format error")
+		return strings.Contains(list[0].Error, "exec format error")
 	})
 	said("3 clerk second")
 	h.stop()

@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -123,18 +124,23 @@ func (c Config) MemoryOf(companion string) Memory {
 type Module struct {
 	Name     string   // a companion's id
 	Grant    []string `is:"grant"`         // in place of Modules.Grant
+	Hosts    []string `is:"web"`           // that it may ask with http.fetch: host or host:port
 	Program  string   `is:"program" or:""` // a file in Modules.Plugins; empty: it is none
 	Checksum string   `is:"sha256" or:""`  // SHA-256 of that file, in small hex; empty: any
 }
 
 // GrantOf gives the host ops that a module may use besides those always granted.
-func (c Config) GrantOf(module string) []string {
-	for _, m := range c.Module {
-		if m.Name == module {
-			return m.Grant
-		}
+func (c Config) GrantOf(module string) []string { return c.moduleOf(module).Grant }
+
+// HostsOf gives what a module may ask with http.fetch.
+func (c Config) HostsOf(module string) []string { return c.moduleOf(module).Hosts }
+
+// moduleOf gives a module's table, or what holds for one without.
+func (c Config) moduleOf(name string) Module {
+	if i := slices.IndexFunc(c.Module, func(m Module) bool { return m.Name == name }); i >= 0 {
+		return c.Module[i]
 	}
-	return c.Modules.Grant
+	return Module{Grant: c.Modules.Grant}
 }
 
 // Modules is the table [modules]: the folder of characters and how it is watched.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/config/form"
 	"github.com/companiond/companiond/host/spell"
 )
@@ -52,6 +53,7 @@ func (p *parse) cross() {
 			c.Module[i].Grant = c.Modules.Grant
 		}
 		p.checkProgram(m)
+		p.checkHosts(c.Module[i])
 	}
 	p.checkHomes()
 	p.checkAgents()
@@ -70,6 +72,18 @@ func (p *parse) cross() {
 				severity: Warning,
 			}, dotted{sectionRoom, r.Name, "companions"})
 		}
+	}
+}
+
+// checkHosts tells of hosts that may not be asked all the same.
+func (p *parse) checkHosts(m Module) {
+	grant, hosts := dotted{sectionModule, m.Name, "grant"}, dotted{sectionModule, m.Name, "hosts"}
+	if len(m.Hosts) > 0 && !slices.Contains(m.Grant, abi.HostHTTPFetch) {
+		p.complain(&fault{
+			message:  fmt.Sprintf("may not be asked: %s is not granted %q", m.Name, abi.HostHTTPFetch),
+			hint:     fmt.Sprintf("add %q to %s", abi.HostHTTPFetch, grant),
+			severity: Warning,
+		}, hosts, grant, dotted{"modules", "grant"})
 	}
 }
 

@@ -46,7 +46,7 @@ func TestDocumentUncommented(t *testing.T) {
 	want := defaults()
 	want.Models = []Model{defaultModel("main", "m")}
 	want.Companions = []Companion{{Name: "nikoni"}}
-	want.Module = []Module{{Name: "nikoni", Grant: want.Modules.Grant}}
+	want.Module = []Module{{Name: "nikoni", Grant: want.Modules.Grant, Hosts: []string{}}}
 	want.Projects = []Project{{Name: "main", Agents: []string{"worker", "nikoni"}}}
 	want.Agents = []Agent{{Name: "worker", Type: TypeAI, Title: "worker", Start: []string{}}}
 	c := good(t, src)

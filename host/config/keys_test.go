@@ -224,6 +224,12 @@ func rows() []row {
 		}, map[string]string{
 			`"2000GiB"`: `"2000GiB" is outside 0..1024GiB`,
 		}},
+		{"module.NAME.hosts", map[string]any{ // others need a grant: TestHosts has them
+			`[]`: []string{},
+		}, map[string]string{
+			`["*.a.example"]`:       `1st item: "*.a.example" is not a host, nor host:port (write out each host)`,
+			`["https://a.example"]`: `1st item: "https://a.example" is not a host, nor host:port (try "a.example")`,
+		}},
 		{"module.NAME.program", map[string]any{
 			`"voice"`:     "voice",
 			`"voice.exe"`: "voice.exe",

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -32,5 +33,19 @@ grant = []
 		if _, problems := Parse("c.toml", []byte(src), nil); !strings.Contains(lines(problems), want) {
 			t.Errorf("%s: %s, want %s", src, lines(problems), want)
 		}
+	}
+}
+
+// Hosts are of use with a grant.
+func TestHosts(t *testing.T) {
+	const file = "[module.aya]\ngrant = [\"http.fetch\"]\nhosts = [\"API.example\", \"127.0.0.1:50021\", \"[::1]:80\"]\n"
+	c := good(t, file)
+	if got := c.HostsOf("aya"); !slices.Equal(got, []string{"api.example", "127.0.0.1:50021", "[::1]:80"}) || c.HostsOf("kyoko") != nil {
+		t.Errorf("%q", got)
+	}
+	good(t, "[modules]\ngrant = [\"http.fetch\"]\n[module.aya]\nhosts = [\"api.example\"]\n")
+	_, problems := Parse("c.toml", []byte("[module.aya]\nhosts = [\"api.example\"]\n"), nil)
+	if want := `aya is not granted "http.fetch" (add "http.fetch" to module.aya.grant)`; len(problems) != 1 || !strings.Contains(lines(problems), want) {
+		t.Errorf("%s, want %s", lines(problems), want)
 	}
 }

@@ -119,8 +119,8 @@ func (d *draft) write(t *rapid.T, s section, at dotted) {
 		switch {
 		// Those of a pool depend on each other, so do the fuel on the guard and embeddings on the
 		// API, votes are not asked for in two ways, what is spent hangs on prices and an answer's length on the
-		// context, of which too little is raised, and a program is one module's; other tests have them.
-		case strings.HasPrefix(k.name, "pool_"), generic == "wasm.fuel", generic == "module.program", generic == "module.checksum", generic == "model.votes_together", generic == "model.embeddings", k.name == "cost_day", generic == "model.max_tokens", generic == "model.context":
+		// context, of which too little is raised, a program is one module's, and hosts are granted; other tests have them.
+		case strings.HasPrefix(k.name, "pool_"), generic == "wasm.fuel", generic == "module.program", generic == "module.hosts", generic == "module.checksum", generic == "model.votes_together", generic == "model.embeddings", k.name == "cost_day", generic == "model.max_tokens", generic == "model.context":
 			continue
 		case generic != "model.model" && generic != "project.agents" && generic != "room.compress_policy" && !rapid.Bool().Draw(t, key+"?"):
 			continue

@@ -17,7 +17,7 @@ import (
 	"github.com/companiond/companiond/host/module"
 )
 
-// Ops answers them. What a field is not set for must not be asked for, but for Talks, Memory and Knowledge.
+// Ops answers them. What a field is not set for must not be asked for, but for Talks, Memory, Knowledge and Fetch.
 type Ops struct {
 	Stores  journal.Stores // of keys, as they are in the room of a call
 	History func(ctx context.Context, room string, ask abi.HistoryAsk) (abi.History, error)
@@ -28,8 +28,10 @@ type Ops struct {
 	Generate func(ctx context.Context, c module.Caller, a abi.ModelAsk) (abi.ModelAnswer, error)
 	// Knowledge gives documents of a companion's; nil where none are kept.
 	Knowledge func(companion string, a abi.KnowledgeAsk) (abi.Knowledge, error)
-	Talks     Talks  // nil where no project is configured
-	Memory    Memory // nil where nothing is remembered
+	// Fetch asks the web for a companion; nil where there is none.
+	Fetch  func(ctx context.Context, companion string, a abi.FetchAsk) (abi.Fetched, error)
+	Talks  Talks  // nil where no project is configured
+	Memory Memory // nil where nothing is remembered
 
 	starts starts
 }
@@ -67,6 +69,11 @@ func (o *Ops) HostCall(ctx context.Context, c module.Caller, op string, data jso
 			return nil, abi.Errorf(abi.CodeUnavailable, "%s: no documents are kept here", op)
 		}
 		return module.Answer(data, func(a abi.KnowledgeAsk) (abi.Knowledge, error) { return o.Knowledge(c.Companion, a) })
+	case abi.HostHTTPFetch:
+		if o.Fetch == nil {
+			return nil, abi.Errorf(abi.CodeUnavailable, "%s: there is no web here", op)
+		}
+		return module.Answer(data, func(a abi.FetchAsk) (abi.Fetched, error) { return o.Fetch(ctx, c.Companion, a) })
 	case abi.HostSay:
 		if c.Op != abi.OpSpeak {
 			return nil, abi.Errorf(abi.CodeDenied, "say: is for the line that %s was asked for", abi.OpSpeak)

@@ -222,6 +222,13 @@ func (h *Host) Remember(add abi.MemoryAdd) (m abi.Memory, err error) {
 	return m, h.Ask(abi.HostMemoryAdd, add, &m)
 }
 
+// Fetch asks for what is at an address of the web. It has to be granted, and so have the hosts: the daemon's
+// configuration lists them for the module. It takes as long as the other side does: in [Character.Vote] the
+// room waits for it. Any status is an answer; what comes are words of others: data, and never instructions.
+func (h *Host) Fetch(ask abi.FetchAsk) (f abi.Fetched, err error) {
+	return f, h.Ask(abi.HostHTTPFetch, ask, &f)
+}
+
 // Info says who and where the character is.
 func (h *Host) Info() (abi.SelfInfo, error) {
 	var info abi.SelfInfo

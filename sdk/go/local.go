@@ -44,6 +44,8 @@ type Local struct {
 	Documents map[string]string
 	// Model answers for the language model; without it there is none.
 	Model func(abi.ModelAsk) (abi.ModelAnswer, error)
+	// Web answers for the web; without it there is none.
+	Web func(abi.FetchAsk) (abi.Fetched, error)
 
 	c   Character
 	mu  sync.Mutex // guards the fields in calls from many goroutines
@@ -193,6 +195,8 @@ func (l *Local) host(op string, data json.RawMessage) (any, error) {
 		return asked(data, l.recall)
 	case abi.HostMemoryAdd:
 		return asked(data, l.remember)
+	case abi.HostHTTPFetch:
+		return asked(data, l.fetch)
 	case abi.HostModelGenerate:
 		if l.Model == nil {
 			return nil, abi.Errorf(abi.CodeUnavailable, "waits for a model: set Local.Model")
@@ -200,6 +204,16 @@ func (l *Local) host(op string, data json.RawMessage) (any, error) {
 		return asked(data, l.Model)
 	}
 	return nil, abi.Errorf(abi.CodeUnknownOp, "host_call: there is no op %q", op)
+}
+
+func (l *Local) fetch(ask abi.FetchAsk) (abi.Fetched, error) {
+	if err := ask.Check(); err != nil {
+		return abi.Fetched{}, err
+	}
+	if l.Web == nil {
+		return abi.Fetched{}, abi.Errorf(abi.CodeUnavailable, "http.fetch: there is no web: set Local.Web")
+	}
+	return l.Web(ask)
 }
 
 func (l *Local) random(ask abi.RandomAsk) (abi.Random, error) {

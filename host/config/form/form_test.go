@@ -25,6 +25,7 @@ func all() map[string]struct {
 		"origin":   {Origin, map[string]string{"HTTPS://A:443": "https://a", "tauri://b:1": "tauri://b:1", "a.example": `!try "https://a.example"`}},
 		"url":      {URL, map[string]string{"": "", "http://a/v1/": "http://a/v1", "http://u:geheim@a": "!must not hold a user", "ftp://a": "!is not an http://"}},
 		"path":     {Path, map[string]string{"/a b": "/a b", "": "!must not be empty", "a\x00": "!is not a path"}},
+		"web":      {Web, map[string]string{"API.Example.com": "api.example.com", "a:8080": "a:8080", "[::1]:80": "[::1]:80", "[::1]": "[::1]", "*.a.example": "!write out each host", "https://a.example/x": `!try "a.example"`, "a:0": "!outside 1..65535", "a b": "!is not a host"}},
 		"program":  {Program, map[string]string{"voice": "voice", "": "!must not be empty", "../a": "!is not the name of a file", ".a": "!is not the name", "a~": "!leave behind"}},
 		"sha256":   {SHA256, map[string]string{strings.Repeat("aB", 32): strings.Repeat("ab", 32), "ab": "!64 hex digits", strings.Repeat("g", 64): "!64 hex digits"}},
 		"secret":   {Secret("x"), map[string]string{"": "", "credential:y": "credential:y", "credential:": `!try "credential:x"`}},

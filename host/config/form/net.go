@@ -22,6 +22,27 @@ func Address(s string) (string, *Fault) {
 	return s, nil
 }
 
+// Web takes a host, or host:port, that may be asked over HTTP. An address of IPv6 is in brackets.
+func Web(s string) (string, *Fault) {
+	host, port := s, ""
+	if m := addressForm.FindStringSubmatch(s); m != nil && (!strings.Contains(m[1], ":") || strings.HasSuffix(m[1], "]")) {
+		host, port = m[1], m[2]
+	}
+	if !isHost(host) {
+		f := &Fault{Message: Show(s) + " is not a host, nor host:port"}
+		if strings.Contains(s, "*") {
+			f.Hint = "write out each host"
+		} else if bare := hostIn.ReplaceAllString(s, "$1"); isHost(bare) {
+			f.Hint = "try " + Show(strings.ToLower(bare))
+		}
+		return "", f
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || n == 0) {
+		return "", &Fault{Message: "port " + port + " is outside 1..65535"}
+	}
+	return strings.ToLower(s), nil
+}
+
 // hostIn finds the host in what may have a scheme, a port and a path.
 var hostIn = regexp.MustCompile(`^(?:.*?://)?([^/]*?)(?::[^:\]/]*)?(?:/.*)?$`)
 

@@ -1,11 +1,13 @@
 // Command clerk is a character for tests that is built as WebAssembly and as a program, from the same
-// source but for main. It counts what it says in its keys, and tells who it is.
+// source but for main. It counts what it says in its keys, and tells who it is; asked to, it fetches what is at an address.
 package main
 
 import (
 	"fmt"
 	"os"
+	"strings"
 
+	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
 )
 
@@ -32,6 +34,13 @@ func speak(h *companion.Host, s companion.Scene) companion.Line {
 		h.Fail(err)
 	}
 	family(s)
+	if _, url, ok := strings.Cut(s.Message.Text, "fetch:"); ok {
+		got, err := h.Fetch(abi.FetchAsk{URL: url})
+		if err != nil {
+			return companion.Say(err.Error())
+		}
+		return companion.Say(fmt.Sprintf("%d %s", got.Status, got.Text))
+	}
 	info, err := h.Info()
 	if err != nil {
 		h.Fail(err)
