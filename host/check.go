@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
+	"github.com/companiond/companiond/host/module/process"
 	"github.com/companiond/companiond/host/module/prompt"
 )
 
@@ -37,13 +39,18 @@ func CheckFolder(c config.Config) []config.Problem {
 	return c.CheckFolder(ids, "")
 }
 
-// CheckFiles reads the files that a configuration names for the doors, and gives what is wrong
-// with them.
-func CheckFiles(c config.Config) []config.Problem {
+// CheckFiles looks at the files that a configuration names, for the doors and of programs, and gives what is
+// wrong with them.
+func CheckFiles(c config.Config) (problems []config.Problem) {
 	if _, err := overlay.ReadSheet(c.Door.OverlayCSS); err != nil {
-		return c.CheckSheet(err.Error())
+		problems = c.CheckSheet(err.Error())
 	}
-	return nil
+	for _, m := range c.Module {
+		if why := process.Check(filepath.Join(c.Modules.Plugins, m.Program)); m.Program != "" && why != "" {
+			problems = append(problems, c.CheckProgram(m.Name, why)...)
+		}
+	}
+	return problems
 }
 
 // CheckCards looks through the cards in the folder of characters. mistakes are

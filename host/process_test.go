@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host"
+	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/logtest"
 	"github.com/companiond/companiond/host/module"
@@ -223,4 +225,27 @@ func TestProgramsEndWithTheDaemon(t *testing.T) {
 		}
 		return false
 	})
+}
+
+// TestCheckOfPrograms: a program that is not there, or that everybody may write, is told of.
+func TestCheckOfPrograms(t *testing.T) {
+	dir := t.TempDir()
+	c, problems := config.Parse("c.toml", fmt.Appendf(nil, "[modules]\nplugins = %q\n[module.clerk]\nprogram = \"my-clerk\"\n", dir), nil)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	says := func(want string) {
+		t.Helper()
+		got := host.CheckFiles(c)
+		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || got[0].Severity != config.Warning || !strings.Contains(got[0].String(), want)) {
+			t.Errorf("%v, want %q", got, want)
+		}
+	}
+	says(`c.toml:4:11: module.clerk.program: "` + filepath.Join(dir, "my-clerk") + `" is not there`)
+	install(t, "host_test.go", dir, "my-clerk")
+	says("")
+	if err := os.Chmod(filepath.Join(dir, "my-clerk"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	says("chmod o-w " + filepath.Join(dir, "my-clerk"))
 }

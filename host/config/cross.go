@@ -216,6 +216,15 @@ func (c Config) CheckSheet(unreadable string) []Problem {
 	return p.problems
 }
 
+// CheckProgram gives the problem of a module's program that cannot be run as it is. It is a warning only, for the
+// file may come later.
+func (c Config) CheckProgram(module, why string) []Problem {
+	p := newParse("")
+	p.config = c
+	p.complain(&fault{message: why, severity: Warning}, dotted{sectionModule, module, "program"}, dotted{"modules", "plugins"})
+	return p.problems
+}
+
 // CheckFolder compares the configuration with the folder of characters: with
 // the ids there are files for, or with why it cannot be read. All it finds is
 // worth a warning only, for files may come later.

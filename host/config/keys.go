@@ -189,7 +189,7 @@ func kindOf(f reflect.StructField) kind {
 	low, high, _ := strings.Cut(in, "..")
 	or, hasOr := f.Tag.Lookup("or")
 	amount := func(s string) float64 { n, _ := strconv.ParseFloat(s, 64); return n }
-	bytes := func(s string) int64 { n, _ := parseSize(s); return n }
+	bytes := func(s string) int64 { n, _ := form.ParseSize(s); return n }
 	length := func(s string) time.Duration { d, _ := time.ParseDuration(s); return d }
 	switch reflect.Zero(f.Type).Interface().(type) {
 	case bool:

@@ -172,7 +172,7 @@ func rows() []row {
 		{"journal.ballast", map[string]any{
 			`"0"`:       int64(0),
 			`0`:         int64(0),
-			`"1GiB"`:    int64(gib),
+			`"1GiB"`:    int64((1 << 30)),
 			`"100B"`:    int64(100),
 			`"1024KiB"`: int64(mib),
 			`4096`:      int64(4096),
@@ -301,7 +301,7 @@ func rows() []row {
 		}},
 		{"wasm.memory", map[string]any{
 			`"1MiB"`:    int64(mib),
-			`"4GiB"`:    int64(4 * gib),
+			`"4GiB"`:    int64(4 * (1 << 30)),
 			`"1088KiB"`: int64(17 * page),
 		}, map[string]string{
 			`"1023KiB"`: `"1023KiB" is outside 1MiB..4GiB`,
@@ -311,7 +311,7 @@ func rows() []row {
 		}},
 		{"wasm.memory_total", map[string]any{
 			`0`:      int64(0),
-			`"1GiB"`: int64(gib),
+			`"1GiB"`: int64((1 << 30)),
 		}, map[string]string{
 			`"1025GiB"`: `"1025GiB" is outside 0..1024GiB`,
 		}},
@@ -322,7 +322,7 @@ func rows() []row {
 		}},
 		{"wasm.max_file", map[string]any{
 			`"1KiB"`: int64(kib),
-			`"1GiB"`: int64(gib),
+			`"1GiB"`: int64((1 << 30)),
 		}, map[string]string{
 			`"0"`:    `"0" is outside 1KiB..1GiB`,
 			`"2GiB"`: `"2GiB" is outside 1KiB..1GiB`,

@@ -1,10 +1,7 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
-	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,10 +81,10 @@ func literal(k kind, v any) string {
 	case float64:
 		return strconv.FormatFloat(n, 'f', -1, 64)
 	case time.Duration:
-		v = spanText(n)
+		v = form.SpanText(n)
 	case int64:
 		if _, isSize := k.(size); isSize {
-			v = sizeText(n)
+			v = form.SizeText(n)
 		}
 	}
 	line, _ := toml.Marshal(map[string]any{"v": v}) // a value of a kind always encodes
@@ -170,7 +167,7 @@ func (k span) read(v any) (any, []*fault) {
 	d, err := time.ParseDuration(s)
 	switch {
 	case !ok || err != nil:
-		return refuse("try "+form.Show(guessSpan(strings.Trim(describe(v), `"`))), "%s is not a duration", describe(v))
+		return refuse("try "+form.Show(form.GuessSpan(strings.Trim(describe(v), `"`))), "%s is not a duration", describe(v))
 	case d < k.min || d > k.max:
 		return refuse("", "%s is outside %s", form.Show(s), k.in)
 	case d%time.Millisecond != 0:
@@ -182,15 +179,15 @@ func (k span) read(v any) (any, []*fault) {
 func (k size) read(v any) (any, []*fault) {
 	n, ok := v.(int64)
 	if s, isText := v.(string); isText {
-		n, ok = parseSize(s)
+		n, ok = form.ParseSize(s)
 	}
 	switch {
 	case !ok:
-		return refuse("try "+form.Show(guessSize(strings.Trim(describe(v), `"`))), "%s is not a size", describe(v))
+		return refuse("try "+form.Show(form.GuessSize(strings.Trim(describe(v), `"`))), "%s is not a size", describe(v))
 	case n < k.min || n > k.max:
 		return refuse("", "%s is outside %s", describe(v), k.in)
 	case n%k.unit != 0:
-		return refuse("try "+form.Show(sizeText(min(k.max, n/k.unit*k.unit+k.unit))), "%s is not a multiple of %s", describe(v), sizeText(k.unit))
+		return refuse("try "+form.Show(form.SizeText(min(k.max, n/k.unit*k.unit+k.unit))), "%s is not a multiple of %s", describe(v), form.SizeText(k.unit))
 	}
 	return n, nil
 }
@@ -243,74 +240,4 @@ func (k list) read(v any) (any, []*fault) {
 		}
 	}
 	return good, faults
-}
-
-// spanText writes a duration the short way: "1m", not "1m0s".
-func spanText(d time.Duration) string {
-	s := d.String()
-	for _, end := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(s, end) {
-			s = s[:len(s)-2]
-		}
-	}
-	return s
-}
-
-var spanLike = regexp.MustCompile(`^\s*([0-9.]+)\s*(ms|milli|mi|h|d)?`)
-
-// guessSpan makes a duration of what somebody may have meant by s.
-func guessSpan(s string) string {
-	if m := spanLike.FindStringSubmatch(strings.ToLower(s)); m != nil {
-		n, err := strconv.ParseFloat(m[1], 64)
-		switch {
-		case err != nil || n > 1e6:
-		case m[2] == "d":
-			return strconv.FormatFloat(n*24, 'f', -1, 64) + "h"
-		default:
-			return m[1] + map[string]string{"": "s", "ms": "ms", "milli": "ms", "mi": "m", "h": "h"}[m[2]]
-		}
-	}
-	return "5s"
-}
-
-// sizeUnits are the units of a size, each 1024 of the next.
-var sizeUnits = [...]string{"GiB", "MiB", "KiB", "B"}
-
-const gib = 1 << 30
-
-// parseSize reads "16MiB", "512KiB", "100B" or plain bytes.
-func parseSize(s string) (int64, bool) {
-	unit := int64(1)
-	for i, name := range sizeUnits {
-		if number, ok := strings.CutSuffix(s, name); ok {
-			s, unit = number, gib>>(10*i)
-			break
-		}
-	}
-	n, err := strconv.ParseUint(s, 10, 63)
-	if err != nil || n > math.MaxInt64/uint64(unit) {
-		return 0, false
-	}
-	return int64(n) * unit, true
-}
-
-// sizeText writes bytes in the largest unit that keeps them whole.
-func sizeText(n int64) string {
-	for i, name := range sizeUnits {
-		if unit := int64(gib >> (10 * i)); n != 0 && n%unit == 0 {
-			return strconv.FormatInt(n/unit, 10) + name
-		}
-	}
-	return strconv.FormatInt(n, 10)
-}
-
-var sizeLike = regexp.MustCompile(`^\s*([0-9]{1,6})(?:\.[0-9.]*)?\s*([^0-9]|$)`)
-
-// guessSize makes a size of what somebody may have meant by s.
-func guessSize(s string) string {
-	m := sizeLike.FindStringSubmatch(strings.ToLower(s))
-	if m == nil {
-		return "16MiB"
-	}
-	return m[1] + cmp.Or(map[string]string{"k": "KiB", "g": "GiB"}[m[2]], "MiB")
 }

@@ -48,7 +48,7 @@ func newParse(file string) *parse {
 // decode reads the TOML and reports whether it was any at all.
 func (p *parse) decode(src []byte) (root map[string]any, ok bool) {
 	if len(src) > maxFile {
-		p.report(origin{file: p.file}, "", &fault{message: "the file has " + sizeText(int64(len(src))) + ", at most " + sizeText(maxFile)})
+		p.report(origin{file: p.file}, "", &fault{message: "the file has " + form.SizeText(int64(len(src))) + ", at most " + form.SizeText(maxFile)})
 		return nil, false
 	}
 	file, flaw := source.Read(src)

@@ -251,7 +251,7 @@ func checkRange(c cell) error {
 func reread(v any) any {
 	switch v := v.(type) {
 	case time.Duration:
-		return spanText(v)
+		return form.SpanText(v)
 	case []string:
 		items := make([]any, len(v))
 		for i, s := range v {

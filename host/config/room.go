@@ -71,7 +71,7 @@ func cleanPace(s string) (string, *form.Fault) {
 	case d%time.Millisecond != 0: // a room would round it, to none at last
 		return "", &form.Fault{Message: form.Show(s) + " is finer than a millisecond"}
 	}
-	return spanText(d), nil
+	return form.SpanText(d), nil
 }
 
 // HasPool says whether the room's policy spends from a pool.

@@ -210,6 +210,17 @@ func (e *Engine) check(s module.Source) error {
 	return checkOwner(s.Path)
 }
 
+// Check says why a file cannot be run as it is now, "" where it can: it is not there, or others may write it.
+func Check(path string) string {
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Sprintf("%q is not there", path)
+	}
+	if err := checkOwner(path); err != nil {
+		return module.Reason(err)
+	}
+	return ""
+}
+
 // add makes a module, with its directory and its copy of the file. What is run is what was read, whatever
 // becomes of the file meanwhile.
 func (e *Engine) add(s module.Source) (*Module, error) {
