@@ -37,6 +37,7 @@ const (
 	OpEvent    = "event"    // Event -> {}
 	OpCompress = "compress" // Compressing -> Compressed
 	OpVerify   = "verify"   // Verifying -> Verified
+	OpAct      = "act"      // Acting -> Acted; of an action handler
 )
 
 // Ops a module may ask of the host with host_call. Those behind the first blank
@@ -122,6 +123,10 @@ type Description struct {
 	Card json.RawMessage `json:"card,omitempty"`
 	// Several says that it reads Perceiving.More: what waits is judged in one call.
 	Several bool `json:"several,omitempty"`
+	// Actions are what an action handler can do for companions. Their Game is not read.
+	Actions []Offer `json:"actions,omitempty"`
+	// Settings is the JSON Schema of a handler's settings, of an object; none: it has none.
+	Settings json.RawMessage `json:"settings,omitempty"`
 }
 
 // Scene is the data of OpVote and OpSpeak: what the companion needs to judge

@@ -14,7 +14,7 @@ import (
 func knownOps() []string {
 	return []string{
 		OpDescribe, OpVote, OpSpeak, OpPerceive, OpResult, OpEvent,
-		"act", OpCompress, OpVerify, "save", "restore",
+		OpAct, OpCompress, OpVerify, "save", "restore",
 	}
 }
 
@@ -43,6 +43,9 @@ func ReadDescription(data json.RawMessage) (Description, error) {
 	default:
 		return d, Errorf(CodeInvalid, "describe.kind: %q is no kind of module; known are: %s, %s, %s, %s",
 			d.Kind, Character, PerceptionHandler, ActionHandler, LineHandler)
+	}
+	if err := d.checkHandling(); err != nil {
+		return d, err
 	}
 	for _, op := range d.Ops {
 		// A module for a later minor version may answer ops we do not ask.

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
 	"github.com/companiond/companiond/host/child"
 	"github.com/companiond/companiond/host/context/kept"
+	"github.com/companiond/companiond/host/handler"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/process"
@@ -63,20 +65,29 @@ func (h *Host) newFolders(grants module.Grants, changed func(folder.Change)) (*f
 			FaultWindow: h.cfg.Modules.FaultWindow, CoolDown: h.cfg.Modules.CoolDown,
 		},
 	}
-	if h.plugins == nil {
+	if h.plugins == nil && len(h.cfg.Handlers) == 0 {
 		return folder.NewSet(characters)
 	}
-	programs := characters
-	programs.Dir, programs.Engines = h.cfg.Modules.Plugins, []module.Engine{h.plugins}
-	return folder.NewSet(characters, programs)
+	plugins := characters
+	plugins.Dir, plugins.Handlers, plugins.Engines = h.cfg.Modules.Plugins, true, slices.Clone(h.engines)
+	if h.plugins != nil {
+		plugins.Engines = append(plugins.Engines, h.plugins)
+	}
+	return folder.NewSet(characters, plugins)
 }
 
-// dirOf gives the folder of what an engine runs.
-func (h *Host) dirOf(engine string) string {
-	if h.plugins != nil && engine == h.plugins.Name() {
-		return h.cfg.Modules.Plugins
+// newHandlers makes what lets handlers act.
+func (h *Host) newHandlers() *handler.Stage {
+	cfg := handler.Config{Home: h.rooms.Home, Module: h.folder.Module, Log: h.log, Companions: func() (ids []string) {
+		for _, c := range h.folder.Companions() {
+			ids = append(ids, c.ID())
+		}
+		return ids
+	}}
+	for _, one := range h.cfg.Handlers {
+		cfg.Handlers = append(cfg.Handlers, handler.Handler(one))
 	}
-	return h.cfg.Modules.Characters
+	return handler.New(cfg)
 }
 
 // programs gives the ids of modules that are programs.

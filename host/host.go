@@ -36,6 +36,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/fetch"
 	"github.com/companiond/companiond/host/forget"
+	"github.com/companiond/companiond/host/handler"
 	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/hostops"
 	"github.com/companiond/companiond/host/identity"
@@ -94,6 +95,7 @@ type Host struct {
 	search      *search.Keeper
 	forgets     *forget.Service
 	folder      *folder.Set
+	handlers    *handler.Stage
 	house       *cast.House
 	rooms       *registry.Registry
 	compress    *compress.Service
@@ -181,6 +183,7 @@ func (h *Host) buildRooms() (err error) {
 	if h.rooms, err = h.newRegistry(h.house); err != nil {
 		return err
 	}
+	h.handlers = h.newHandlers()
 	h.buildCompress()
 	if h.buildProjects(); h.projects != nil {
 		calls.Talks = h.projects.talks
@@ -208,7 +211,7 @@ func (h *Host) newRegistry(house room.House) (*registry.Registry, error) {
 				}
 			},
 		},
-		Rooms: roomSettings(h.cfg.Rooms), Usual: usualRoom(h.cfg.Rooms), Homes: homes, MaxRooms: h.cfg.Door.MaxRooms, Read: readRoom, Talks: talkRules(),
+		Rooms: roomSettings(h.cfg.Rooms), Usual: cast.UsualRoom(h.cfg.Rooms), Homes: homes, MaxRooms: h.cfg.Door.MaxRooms, Read: readRoom, Talks: talkRules(),
 		Opened: func(name string) { h.agents.RoomOpened(context.Background(), name) }, // the doors are open by then
 	})
 }
@@ -296,6 +299,7 @@ func (h *Host) tellCast(ctx context.Context) {
 	h.rooms.SetCast(ctx, cast)
 	h.agents.CardsChanged()
 	h.wakeSenses()
+	h.handlers.Changed()
 }
 
 // warnOfNames tells of tokens whose holder could never speak: the rooms keep the
@@ -385,7 +389,7 @@ func (h *Host) companions() []web.Companion {
 		}
 		file := s.File
 		if file != "" {
-			file = filepath.ToSlash(filepath.Join(h.dirOf(s.Engine), file))
+			file = filepath.ToSlash(filepath.Join(s.Folder, file))
 		}
 		list = append(list, web.Companion{
 			ID: s.ID, Name: s.Name, Engine: s.Engine, Generation: s.Generation, State: string(s.State),

@@ -62,7 +62,7 @@ var floors = [][]string{
 	{"host/room"},
 	{"host/room/registry", "host/room/retention", "host/forget", "host/compress"},
 	{"host/conversations", "host/sessions", "host/memory"},
-	{"host/hostops"},
+	{"host/hostops", "host/handler"},
 	{"host/forget/told", "host/forget/forgettest"},
 	{"host/door/guard", "host/door/doortest", "host/door/places", "host/door/mcp/rpc"},
 	{"host/door/mcp/streamable", "host/door/mcp/cards", "host/door/mcp/readers", "host/door/mcp/waits", "host/door/mcp/arguments", "host/door/answer", "host/door/chat/news"},

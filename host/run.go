@@ -44,6 +44,7 @@ func (h *Host) run(ctx context.Context, listeners ...net.Listener) error {
 		}
 	}
 	start(func() error { return h.folder.Run(inner) })
+	start(func() error { return h.handlers.Run(inner) })
 	start(func() error { return h.compress.Run(inner) })
 	start(func() error { return h.perceptions.Run(inner) })
 	start(func() error { return h.search.Run(inner) })

@@ -10,6 +10,7 @@ package config
 import (
 	"bufio"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -37,6 +38,7 @@ type Config struct {
 	Rooms      []Room      // sorted by name, never empty
 	Companions []Companion // sorted by name, often empty
 	Module     []Module    // sorted by name, often empty
+	Handlers   []Handler   // sorted by name, often empty
 	Models     []Model     // sorted by name, often empty
 	// Conversations, and those who have them; both lists are sorted by name and often empty.
 	Conversations Conversations
@@ -141,6 +143,14 @@ func (c Config) moduleOf(name string) Module {
 		return c.Module[i]
 	}
 	return Module{Grant: c.Modules.Grant}
+}
+
+// Handler is one table [handler.NAME]: a module that acts for companions.
+type Handler struct {
+	Name       string
+	Module     string          `is:"home"`      // its id
+	Companions []string        `is:"companion"` // ids; Everyone means all of them
+	Settings   json.RawMessage // an object, by the module's own schema
 }
 
 // Modules is the table [modules]: the folder of characters and how it is watched.

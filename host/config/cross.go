@@ -48,6 +48,9 @@ func (p *parse) cross() {
 	for i := range c.Models {
 		p.checkModel(&c.Models[i])
 	}
+	for i, h := range c.Handlers {
+		c.Handlers[i].Module = cmp.Or(h.Module, h.Name)
+	}
 	for i, m := range c.Module {
 		if _, written := c.origins[dotted{sectionModule, m.Name, "grant"}.String()]; !written {
 			c.Module[i].Grant = c.Modules.Grant

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"reflect"
@@ -44,6 +45,7 @@ func TestDocumentUncommented(t *testing.T) {
 	// Nor have the agents of a project.
 	src = strings.Replace(src, "\nagents = []\n", "\nagents = [\"worker\", \"nikoni\"]\n", 1)
 	want := defaults()
+	want.Handlers = []Handler{{Name: "lamp", Module: "lamp", Companions: []string{Everyone}, Settings: json.RawMessage("{}")}}
 	want.Models = []Model{defaultModel("main", "m")}
 	want.Companions = []Companion{{Name: "nikoni"}}
 	want.Module = []Module{{Name: "nikoni", Grant: want.Modules.Grant, Hosts: []string{}}}

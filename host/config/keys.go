@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	_ "embed"
+	"encoding/json"
 	"reflect"
 	"regexp"
 	"slices"
@@ -192,6 +193,8 @@ func kindOf(f reflect.StructField) kind {
 	bytes := func(s string) int64 { n, _ := form.ParseSize(s); return n }
 	length := func(s string) time.Duration { d, _ := time.ParseDuration(s); return d }
 	switch reflect.Zero(f.Type).Interface().(type) {
+	case json.RawMessage:
+		return table{}
 	case bool:
 		return truth{}
 	case float64:

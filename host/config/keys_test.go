@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
@@ -229,6 +230,17 @@ func rows() []row {
 		}, map[string]string{
 			`["*.a.example"]`:       `1st item: "*.a.example" is not a host, nor host:port (write out each host)`,
 			`["https://a.example"]`: `1st item: "https://a.example" is not a host, nor host:port (try "a.example")`,
+		}},
+		{"handler.NAME.module", map[string]any{`"lamp"`: "lamp"}, map[string]string{
+			`"a b"`: `"a b" may not contain ' '`,
+		}},
+		{"handler.NAME.companions", map[string]any{`["aya"]`: []string{"aya"}}, map[string]string{
+			`["a b"]`: `1st item: "a b" may not contain ' '`,
+		}},
+		{"handler.NAME.settings", map[string]any{
+			`{}`: json.RawMessage(`{}`), `{ port = 4455, deep = { list = [1, 2.5, true, "x"] } }`: json.RawMessage(`{"deep":{"list":[1,2.5,true,"x"]},"port":4455}`),
+		}, map[string]string{
+			`"x"`: `"x" is not a table`, `[1]`: `a list is not a table`, `{ a = inf }`: `holds a number that is none`,
 		}},
 		{"module.NAME.program", map[string]any{
 			`"voice"`:     "voice",

@@ -1,7 +1,10 @@
 package config
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +44,8 @@ type (
 		of      []string
 		orEmpty bool
 	}
-	list struct {
+	table struct{} // of anything, as JSON
+	list  struct {
 		form    form.Form
 		repeats bool // an item may be there twice
 	}
@@ -82,6 +86,12 @@ func literal(k kind, v any) string {
 		return strconv.FormatFloat(n, 'f', -1, 64)
 	case time.Duration:
 		v = form.SpanText(n)
+	case json.RawMessage:
+		var all map[string]any
+		d := json.NewDecoder(bytes.NewReader(n))
+		d.UseNumber()
+		_ = d.Decode(&all) // it was written here
+		return inline(all)
 	case int64:
 		if _, isSize := k.(size); isSize {
 			v = form.SizeText(n)
@@ -115,6 +125,37 @@ func notAmong(v any, known []string) *fault {
 		return faultOf(form.Unknown(s, known))
 	}
 	return &fault{message: describe(v) + " is unknown, have: " + strings.Join(known, ", ")}
+}
+
+func (k table) read(v any) (any, []*fault) {
+	all, ok := v.(map[string]any)
+	if !ok {
+		return wrongType(k, v, "a table")
+	}
+	text, err := json.Marshal(all)
+	if err != nil { // inf and nan
+		return refuse("", "holds a number that is none")
+	}
+	return json.RawMessage(text), nil
+}
+
+// inline writes JSON as TOML has it within a line.
+func inline(v any) string {
+	var parts []string
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, toml.Key{name}.String()+" = "+inline(v[name]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case []any:
+		for _, item := range v {
+			parts = append(parts, inline(item))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	line, _ := toml.Marshal(map[string]any{"v": v}) // what came of TOML always encodes
+	return strings.TrimSpace(strings.TrimPrefix(string(line), "v = "))
 }
 
 // describe names a TOML value in a message.

@@ -29,6 +29,9 @@ func mistakesFor(s setting) []mistake {
 		{"KEY = { x = '}' } # {", "a table"},
 	}
 	switch k := s.kind.(type) {
+	case table: // to which a table is none
+		all = slices.DeleteFunc(all, func(m mistake) bool { return m.said == "a table" || m.said == "a table is " })
+		all = append(all, mistake{"KEY = 'x'", "is not a table"}, mistake{"KEY = [1]", "a list is not a table"})
 	case truth:
 		all = append(all, mistake{"KEY = 'true'", "is not true or false"}, mistake{"KEY = 0", "is not true or false"})
 	case number:

@@ -88,6 +88,9 @@ func (p *parse) makeTables(root map[string]any, variables map[string]string) {
 	for _, name := range tablesIn(root[sectionModule]) {
 		c.Module = append(c.Module, Module{Name: name})
 	}
+	for _, name := range tablesIn(root["handler"]) {
+		c.Handlers = append(c.Handlers, Handler{Name: name})
+	}
 	for _, name := range tablesIn(root[sectionModel]) {
 		c.Models = append(c.Models, Model{Name: name})
 	}

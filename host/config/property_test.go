@@ -145,7 +145,7 @@ func TestRoundTrip(t *testing.T) {
 			switch s.name {
 			case sectionRoom, sectionModule, sectionModel, sectionProject: // names no two of which share a variable
 				names[s.name] = rapid.SliceOfNDistinct(drawText(s.name), 0, 3, func(name string) string { return envName(dotted{name}) }).Draw(t, s.name+"s")
-			case "companion": // a home is a room's: TestHomes has them
+			case "companion", "handler": // a home is a room's, and a module has to be set: TestHomes and TestKeys have them
 			case sectionAgent: // is in a project: TestAgents has them
 			default:
 				names[s.name] = []string{""}

@@ -29,6 +29,7 @@ type Status struct {
 	Generation  uint64    `json:"generation"` // 0: none was ever loaded
 	State       State     `json:"state"`
 	File        string    `json:"file,omitempty"`     // below the folder, with slashes
+	Folder      string    `json:"-"`                  // as it is configured
 	Progress    string    `json:"progress,omitempty"` // what the newest save waits for: "being compiled"
 	Error       string    `json:"error,omitempty"`    // what is wrong with the newest save or its answers, or why it is quarantined
 	Faults      int       `json:"faults"`             // of this generation, see FaultKind

@@ -23,6 +23,9 @@ type (
 	Result     = abi.Result
 	Forget     = abi.Forget
 
+	Acting = abi.Acting
+	Offer  = abi.Offer
+
 	Compressing = abi.Compressing
 	Compressed  = abi.Compressed
 	Verifying   = abi.Verifying
@@ -62,6 +65,8 @@ type Character struct {
 	// Verify says whether such a text has all that has to stay: one item for each of
 	// v.Keep, and "YES" or "NO".
 	Verify func(h *Host, v Verifying) Verified
+
+	handler *Handler // in place of all the rest but Name, Version and Needs
 }
 
 // registered is set once, by an initialiser, before the first call.
@@ -117,6 +122,9 @@ func Pass(why string) Line { return Line{Pass: why} }
 
 // describe is the answer to OpDescribe.
 func (c *Character) describe() abi.Description {
+	if c.handler != nil {
+		return c.handler.describe()
+	}
 	d := abi.Description{
 		ABI: "1", Name: c.Name, Aliases: c.Aliases, Version: c.Version,
 		Ops: []string{abi.OpDescribe}, Needs: slices.Clone(c.Needs), Card: json.RawMessage(c.Card), Several: c.Several,

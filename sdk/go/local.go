@@ -58,6 +58,17 @@ func NewLocal(c Character) *Local {
 	return &Local{ID: strings.ToLower(c.Name), RoomID: "main", KV: map[string]string{}, c: c}
 }
 
+// NewLocalHandler makes a daemon in memory for a handler.
+func NewLocalHandler(h Handler) *Local {
+	return NewLocal(Character{Name: h.Name, handler: &h})
+}
+
+// Act asks a handler to carry out an action. It is not held against its schema: the daemon refuses what that
+// does not allow.
+func (l *Local) Act(a Acting) (did abi.Acted, err error) {
+	return did, l.ask(abi.OpAct, a, &did)
+}
+
 // Describe asks the character to describe itself.
 func (l *Local) Describe() (d abi.Description, err error) {
 	return d, l.ask(abi.OpDescribe, nil, &d)

@@ -36,6 +36,7 @@ type Config struct {
 	LoadTimeout time.Duration // for one file, without what it waits for; 30 s
 	MaxFile     int64         // bytes of one source; 32 MiB
 	Grants      module.Grants // a file that needs more is refused
+	Handlers    bool          // handlers may be there too, and not characters alone
 	module.Limits
 
 	Log *slog.Logger // nil discards
@@ -47,6 +48,7 @@ type Config struct {
 	// for companions that leave.
 	Changed func(Change)
 
+	shown string                 // Dir as it was given
 	taken func(id string) string // why an id cannot be one here; "" for one that can
 }
 
@@ -54,6 +56,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Dir == "" {
 		return c, errors.New("module folder: Dir is empty")
 	}
+	c.shown = c.Dir
 	dir, err := filepath.Abs(c.Dir)
 	if err != nil {
 		return c, fmt.Errorf("module folder %s: %w", c.Dir, err)
@@ -194,6 +197,7 @@ func (f *Folder) Status() []module.Status {
 			s.File = v.status.File
 			s.Error = module.Sentence(s.Error, v.status.Error)
 		}
+		s.Folder = f.cfg.shown
 		s.Error, s.Progress = module.Sentence(s.Error, trouble), v.waits()
 		all = append(all, s)
 	}

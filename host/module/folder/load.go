@@ -145,8 +145,13 @@ func (f *Folder) ask(ctx context.Context, e module.Engine, s module.Source) (m m
 
 // admit refuses a module by what it says of itself.
 func (f *Folder) admit(id string, d abi.Description) error {
-	if d.Kind != "" && d.Kind != abi.Character {
-		return abi.Errorf(abi.CodeInvalid, "describe.kind: %q: only a character can live in a room", d.Kind)
+	if !module.IsCharacter(d) && !f.cfg.Handlers {
+		return abi.Errorf(abi.CodeInvalid, "describe.kind: %q: only a character can live in a room; a handler belongs into modules.plugins", d.Kind)
+	}
+	if d.Kind == abi.ActionHandler {
+		if err := module.CheckHandler(d); err != nil {
+			return err
+		}
 	}
 	if _, err := module.ReadCard(d); err != nil {
 		return err

@@ -110,8 +110,16 @@ func (s *Set) Status() []module.Status {
 	return all
 }
 
-// Companion gives the companion with this id, see [Folder.Companion].
+// Companion gives the companion with this id, see [Folder.Companion]; a handler is none.
 func (s *Set) Companion(id string) (c *module.Companion, ok bool) {
+	if c, ok = s.Module(id); !ok || !module.IsCharacter(c.Describe()) {
+		return nil, false
+	}
+	return c, true
+}
+
+// Module gives the companion or the handler with this id.
+func (s *Set) Module(id string) (c *module.Companion, ok bool) {
 	for _, f := range s.folders {
 		if c, ok := f.Companion(id); ok {
 			return c, true
@@ -120,7 +128,7 @@ func (s *Set) Companion(id string) (c *module.Companion, ok bool) {
 	return nil, false
 }
 
-// Companions gives all companions that can be called, sorted by id.
+// Companions gives all companions that can be called, sorted by id. Handlers are none of them.
 func (s *Set) Companions() []*module.Companion {
 	var all []*module.Companion
 	for _, f := range s.folders {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -11,11 +12,14 @@ import (
 	companion "github.com/companiond/companiond/sdk/go"
 )
 
+// card has no actions: it plays what is offered.
+const card = `{"name":"Clerk","description":"Plays what handlers offer.","actions":[],"perceptions":[]}`
+
 // text is said behind the count.
 var text = "first"
 
 func init() {
-	companion.Register(companion.Character{Name: "Clerk", Aliases: []string{"書記"}, Vote: vote, Speak: speak})
+	companion.Register(companion.Character{Name: "Clerk", Aliases: []string{"書記"}, Vote: vote, Speak: speak, Card: card})
 }
 
 func vote(_ *companion.Host, s companion.Scene) companion.Vote {
@@ -40,6 +44,18 @@ func speak(h *companion.Host, s companion.Scene) companion.Line {
 			return companion.Say(err.Error())
 		}
 		return companion.Say(fmt.Sprintf("%d %s", got.Status, got.Text))
+	}
+	if _, action, ok := strings.Cut(s.Message.Text, "play:"); ok {
+		name, parameters, _ := strings.Cut(action, " ")
+		var all any
+		if parameters != "" {
+			all = json.RawMessage(parameters)
+		}
+		played, err := h.Act(name, all)
+		if err != nil {
+			return companion.Say(err.Error())
+		}
+		return companion.Say(fmt.Sprintf("played %s, %d offers", played.ID, len(s.Offers)))
 	}
 	info, err := h.Info()
 	if err != nil {

@@ -1,0 +1,126 @@
+//go:build unix
+
+package host_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/logtest"
+)
+
+// lampProgram makes a program of the lamp and gives its path.
+func lampProgram(t testing.TB) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "lamp")
+	if b, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", out, "./testdata/lamp").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, b)
+	}
+	return out
+}
+
+const handlerRoom = "[room.main]\nsilence = \"0s\"\npatience = \"10s\"\nfloor = \"30s\"\npace = \"0s\"\n"
+
+// TestHandlerActs: what a companion plays of a handler's actions is carried out by its module, in WebAssembly or
+// as a program, held to the handler's schema; what comes of it is in the journal, and a handler that fails or hangs costs
+// that action.
+func TestHandlerActs(t *testing.T) {
+	for _, carrier := range []string{"wasm", "process"} {
+		t.Run(carrier, func(t *testing.T) {
+			h := newHome(t)
+			h.drop(build(t, "./testdata/clerk", "clerk", ""), "clerk.wasm")
+			settings := handlerRoom + "[handler.desk]\nmodule = \"lamp\"\nsettings = { place = \"hall\" }\n"
+			if carrier == "wasm" {
+				install(t, build(t, "./testdata/lamp", "lamp", ""), filepath.Join(h.dir, "plugins"), "lamp.wasm")
+			} else {
+				install(t, lampProgram(t), filepath.Join(h.dir, "plugins"), "lamp")
+				settings += "[module.lamp]\nprogram = \"lamp\"\n"
+			}
+			h.open(settings)
+			h.say("main", "taro", "good morning") // a room that sleeps writes nothing
+			h.until("the lamp is offered", func() bool {
+				return slices.ContainsFunc(h.entries("main"), func(e entry.Entry) bool {
+					b, err := entry.Decode[entry.Offered](e)
+					return e.Kind == entry.KindOffered && err == nil && b.Who == "clerk" && b.By == "desk" && len(b.Actions) == 3
+				})
+			})
+			plays := func(action, want string) {
+				t.Helper()
+				n := len(h.messages("main"))
+				h.say("main", "taro", "clerk, play:"+action)
+				h.until(action, func() bool { return len(h.messages("main")) == n+2 })
+				if said := h.messages("main")[n+1].Text; strings.HasPrefix(said, "played") != (want != "") {
+					t.Fatalf("clerk says %q", said)
+				} else if want == "" {
+					return
+				}
+				var done entry.Done
+				h.until("the result of "+action, func() bool {
+					results := 0
+					for _, e := range h.entries("main") {
+						if e.Kind == entry.KindResult {
+							results++
+							done, _ = entry.Decode[entry.Done](e)
+						}
+					}
+					return strings.Contains(done.Reason, want)
+				})
+				if done.By != "desk" || done.OK != strings.Contains(want, "switched") {
+					t.Errorf("%s: %+v", action, done)
+				}
+			}
+			plays(`lamp.set {"on":true}`, "clerk switched the lamp in the hall: true, 1 times by now")
+			plays(`lamp.set {"on":"yes"}`, "")
+			plays(`lamp.break`, "the lamp in the hall is broken")
+			plays(`lamp.set {"on":false}`, "switched the lamp in the hall: false, 2 times by now")
+			plays(`lamp.hang`, "it took too long")
+			plays(`lamp.set {"on":false}`, "switched the lamp in the hall: false, 3 times by now")
+		})
+	}
+}
+
+// TestHandlerIsReplaced: a handler whose file changes goes on with the new one, and one whose file is gone offers
+// nothing; settings that its schema does not allow are told of, and it acts for nobody.
+func TestHandlerIsReplaced(t *testing.T) {
+	h := newHome(t)
+	var log logtest.Log
+	h.log = log.Logger()
+	h.drop(build(t, "./testdata/clerk", "clerk", ""), "clerk.wasm")
+	h.open(handlerRoom + "[handler.lamp]\nsettings = { place = \"hall\" }\ncompanions = [\"clerk\"]\n[handler.bad]\nmodule = \"lamp\"\nsettings = { place = 7 }\n[handler.other]\nmodule = \"clerk\"\n")
+	h.say("main", "taro", "good morning")
+	offered := func(want int) {
+		t.Helper()
+		h.until("offers", func() bool {
+			n := 0
+			for _, e := range h.entries("main") {
+				switch b, _ := entry.Decode[entry.Offered](e); e.Kind {
+				case entry.KindOffered:
+					n += len(b.Actions) - len(b.Withdrawn)
+				case entry.KindBody:
+					bodies, _ := entry.Decode[entry.Bodies](e)
+					for range bodies.Left {
+						n = 0
+					}
+				}
+			}
+			return n == want
+		})
+	}
+	plugins := filepath.Join(h.dir, "plugins")
+	install(t, build(t, "./testdata/lamp", "lamp", ""), plugins, "lamp.wasm")
+	offered(3)
+	for _, want := range []string{"handler=bad", "settings.place: is a number", "handler=other", "no action handler but a character"} {
+		h.until(want, func() bool { return strings.Contains(log.String(), want) })
+	}
+	install(t, build(t, "./testdata/lamp", "lamp-2", "-X main.unused=2"), plugins, "lamp.wasm")
+	h.until("the next generation", func() bool { return strings.Contains(log.String(), "companion replaced") })
+	offered(3)
+	if err := exec.Command("rm", filepath.Join(plugins, "lamp.wasm")).Run(); err != nil {
+		t.Fatal(err)
+	}
+	offered(0)
+}
