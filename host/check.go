@@ -36,6 +36,11 @@ func CheckFolder(c config.Config) []config.Problem {
 	case err != nil:
 		return c.CheckFolder(nil, "cannot be read: "+err.Error())
 	}
+	for _, m := range c.Module { // which may be a companion as well
+		if m.Program != "" {
+			ids = append(ids, m.Name)
+		}
+	}
 	return c.CheckFolder(ids, "")
 }
 

@@ -239,6 +239,9 @@ func (c *Companion) Status(now time.Time) Status {
 		s.State = StateQuarantined
 		s.Error = fmt.Sprintf("%s; until %s, or until the file is saved again", why, until.UTC().Format(time.RFC3339))
 	}
+	if t, ok := g.module.(Troubled); ok {
+		s.Error = Sentence(s.Error, t.Trouble())
+	}
 	s.Error = Sentence(s.Error, g.faults.blamed())
 	return s
 }

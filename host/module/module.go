@@ -52,6 +52,10 @@ type Drafter interface {
 	Withdraw(room string) bool
 }
 
+// Troubled is a module that may be in trouble for a while, though it is loaded: as one whose program does not start
+// again. Trouble says why, "" where it is not; it may be asked at any time.
+type Troubled interface{ Trouble() string }
+
 // Engine loads sources of one kind. One that has something to give back when the
 // daemon stops is a [Closer] too, and one that takes folders a [FolderEngine].
 type Engine interface {

@@ -24,6 +24,32 @@ func bound(memory int64) {
 	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 }
 
+// keep hands nothing of what the daemon was started with on to the program, such as a file that a shell opened.
+func keep() {
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return
+	}
+	for _, f := range open {
+		if fd, err := strconv.Atoi(f.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
+}
+
+// endBelow ends whoever is below a process, from the top: whoever starts others is ended first.
+func endBelow(pid int) {
+	children, _ := childrenOf(pid)
+	for _, child := range children {
+		below, _ := childrenOf(child)
+		_ = syscall.Kill(child, syscall.SIGKILL)
+		for _, b := range below {
+			endBelow(b)
+			_ = syscall.Kill(b, syscall.SIGKILL)
+		}
+	}
+}
+
 // ending has the system end the program with the guard, should somebody kill that.
 func ending() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

@@ -13,6 +13,13 @@ func adopt() {}
 // bound does nothing: elsewhere than on Linux no limit of the system bounds what a program maps.
 func bound(int64) {}
 
+// keep does nothing: the runtime opens nothing that a program is given, and what else the daemon was started
+// with is not known.
+func keep() {}
+
+// endBelow does nothing: the system does not say who is below a process.
+func endBelow(int) {}
+
 // ending puts the program into a process group of its own.
 func ending() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 

@@ -18,15 +18,22 @@ import (
 // orderly.
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
+// wake lets a guard go on that was stopped.
+func wake(p *os.Process) { _ = p.Signal(syscall.SIGCONT) }
+
 // guard runs the program, and gives how it ended when nothing is left of it.
 func guard(argv []string, memory int64) (code int, err error) {
 	runtime.LockOSThread() // the system ends the program with the thread that started it
 	adopt()
 	bound(memory)
+	keep()
 	// A guard that a signal ends could not end the others. An ignored signal would be ignored by the
 	// program as well.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	pid, err := start(argv)
+	if errors.Is(err, syscall.EACCES) {
+		err = fmt.Errorf("%w; is its directory on a filesystem that is mounted noexec?", err)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("%s cannot be started: %w", argv[0], err)
 	}

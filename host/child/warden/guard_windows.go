@@ -15,6 +15,11 @@ import (
 // apart shows no window.
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true} }
 
+// wake and endBelow do nothing: the job does.
+func wake(*os.Process) {}
+
+func endBelow(int) {}
+
 // guard runs the program in the job of the guard, which ends with it.
 func guard(argv []string, memory int64) (code int, err error) {
 	job, err := windows.CreateJobObject(nil, nil) // as long as the guard

@@ -139,9 +139,11 @@ func (r *Running) Wait() error {
 // more than once, and by several at a time.
 func (r *Running) Kill() {
 	_ = r.leash.Close()
+	wake(r.cmd.Process) // whoever stopped it
 	select {
 	case <-r.gone:
-	case <-time.After(killGrace): // the guard itself was stopped, or something below it cannot end
+	case <-time.After(killGrace): // the guard itself is stopped all the time, or something below it cannot end
+		endBelow(r.PID())
 		_ = r.cmd.Process.Kill()
 		<-r.gone
 	}

@@ -34,33 +34,46 @@ func (m *Module) ask(ctx context.Context, p *program, req abi.Request, loaded bo
 	if len(request) > abi.MaxRequest {
 		return nil, abi.Errorf(abi.CodeTooLarge, "the request has %d bytes, at most %d", len(request), abi.MaxRequest)
 	}
-	before, begun := p.cpu(), time.Now()
+	before := p.cpu()
 	life, cancel := context.WithCancel(context.Background())
 	c := &call{m: m, req: req, loaded: loaded}
 	done := make(chan outcome, 1)
 	m.busy.Go(func() { done <- c.run(ctx, life, p, request) })
-	select {
-	case o := <-done:
-		cancel()
-		return m.judge(ctx, p, o)
-	case <-ctx.Done():
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		select {
+		case o := <-done:
+			cancel()
+			return m.judge(ctx, p, o)
+		case <-look.C:
+			if p.cpu()-before <= m.engine.cfg.CPUPerCall {
+				continue
+			}
+		case <-ctx.Done():
+		}
+		break
 	}
-	fault := &module.Fault{Kind: module.FaultTimeout, Cause: context.Cause(ctx)}
-	if work := m.owe(p.cpu() - before); work > m.engine.cfg.CPUPerCall {
-		fault = &module.Fault{Kind: module.FaultFuel, Cause: fmt.Errorf("it has computed for %v in calls that were given up, the last after %v", work.Round(time.Millisecond), time.Since(begun).Round(time.Millisecond))}
-		m.drop(p)
+	if work := m.owe(p, before); work > m.engine.cfg.CPUPerCall {
+		m.drop(p, "it computed too long")
 		cancel()
-		return nil, fault
+		return nil, &module.Fault{Kind: module.FaultFuel, Cause: fmt.Errorf("it has computed for %v in a call, or in several that were given up", work.Round(time.Millisecond))}
 	}
 	m.settle(p, c, done, cancel)
-	return nil, fault
+	return nil, &module.Fault{Kind: module.FaultTimeout, Cause: context.Cause(ctx)}
 }
 
-// owe adds processor time to that of calls that were given up in a row.
-func (m *Module) owe(work time.Duration) time.Duration {
+// lookEvery is how often it is looked how much a program computes in a call.
+const lookEvery = time.Second
+
+// owe adds the processor time that a program took since a call began to that of calls that were given up in a
+// row, each moment of it once.
+func (m *Module) owe(p *program, since time.Duration) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.debt += max(work, 0)
+	now := p.cpu()
+	m.debt += max(now-max(since, p.owed), 0)
+	p.owed = now
 	return m.debt
 }
 
@@ -93,7 +106,7 @@ func (m *Module) settle(p *program, c *call, done <-chan outcome, cancel context
 		case <-p.running.Gone():
 		}
 		m.log.Info("the program of a module did not give up a call; it is ended", "op", c.req.Op, "id", c.req.ID, "room", c.req.Room)
-		m.drop(p)
+		m.drop(p, "it did not give up a call")
 	})
 }
 
@@ -103,7 +116,7 @@ func (m *Module) judge(ctx context.Context, p *program, o outcome) (json.RawMess
 		data, guest, err := module.ReadReply(o.reply)
 		switch {
 		case err != nil:
-			m.drop(p)
+			m.drop(p, err.Error())
 			return nil, &module.Fault{Kind: module.FaultReply, Cause: err}
 		case guest != nil:
 			m.well()
@@ -126,7 +139,7 @@ func (m *Module) judge(ctx context.Context, p *program, o outcome) (json.RawMess
 	default:
 		fault.Cause = p.how(ctx, m.said)
 	}
-	m.drop(p)
+	m.drop(p, fault.Cause.Error())
 	return nil, fault
 }
 

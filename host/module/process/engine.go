@@ -139,13 +139,14 @@ func openDir(dir string) (string, error) {
 		sum := sha256.Sum256([]byte(dir))
 		dir = filepath.Join(os.TempDir(), "companiond-"+hex.EncodeToString(sum[:8]))
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		return "", err
+	err = errors.Join(os.RemoveAll(dir), os.MkdirAll(filepath.Dir(dir), 0o700))
+	if err == nil {
+		err = os.Mkdir(dir, 0o700)
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-		return "", err
+	if err != nil { // as where somebody else has it, which everybody may among temporary files
+		return os.MkdirTemp("", "companiond-")
 	}
-	return dir, os.Mkdir(dir, 0o700) // where somebody else has it, as everybody may among temporary files, it fails
+	return dir, nil
 }
 
 // Name is the engine's name as doors show it.

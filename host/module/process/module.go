@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,6 +40,7 @@ type Module struct {
 	settled  chan struct{} // closed when there are none of them any more
 	closed   bool          // no program is to run any more
 	failures int           // of programs in a row, without a call between them that ended well
+	why      string        // the last of them failed
 	notUntil time.Time     // when the next may be started
 	debt     time.Duration // processor time of calls that were given up, in a row
 }
@@ -72,6 +74,16 @@ func (m *Module) Memory() int64 {
 	}
 	_, memory := p.running.Usage()
 	return memory
+}
+
+// Trouble says why there is no program that could answer, "" where there is one or soon will be.
+func (m *Module) Trouble() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failures < 2 {
+		return ""
+	}
+	return fmt.Sprintf("its program failed %d times in a row, the last time: %.300s", m.failures, strings.ToValidUTF8(m.why, ""))
 }
 
 // begin starts the first program and lets it describe itself.
@@ -199,7 +211,7 @@ func (m *Module) launch() *starting {
 		} else if p != nil {
 			m.current = p
 		} else if m.calls.Killed().Err() == nil {
-			m.failed()
+			m.failed(err.Error())
 		}
 		m.starting, s.err = nil, err
 		m.mu.Unlock()
@@ -220,9 +232,10 @@ const (
 	longestWait = 30 * time.Second
 )
 
-// failed notes that a program ended that was not to. The caller holds mu.
-func (m *Module) failed() {
+// failed notes that a program ended that was not to, and why. The caller holds mu.
+func (m *Module) failed(why string) {
 	m.failures++
+	m.why = why
 	if m.failures < 3 {
 		return
 	}
@@ -238,13 +251,13 @@ func (m *Module) well() {
 }
 
 // drop has a program ended that is of no use any more. It does not wait for that.
-func (m *Module) drop(p *program) {
+func (m *Module) drop(p *program, why string) {
 	p.ending.Store(true)
 	p.dropped.Store(true)
 	m.mu.Lock()
 	if m.current == p {
 		m.current = nil
-		m.failed()
+		m.failed(why)
 	}
 	m.mu.Unlock()
 	m.busy.Go(func() { p.end(context.Background(), 0) })
@@ -264,14 +277,15 @@ func (m *Module) watch(p *program) {
 		break
 	}
 	if !p.ending.Load() {
+		why := p.how(context.Background(), m.said).Error()
 		m.mu.Lock()
 		if m.current == p {
 			m.current = nil
-			m.failed()
+			m.failed(why)
 		}
 		m.mu.Unlock()
 		p.end(context.Background(), 0) // of which there is nothing left but what it held
-		m.log.Warn("the program of a module ended", "how", p.how(context.Background(), m.said).Error())
+		m.log.Warn("the program of a module ended", "how", why)
 	}
 	m.revive()
 }
@@ -280,7 +294,7 @@ func (m *Module) watch(p *program) {
 func (m *Module) look(p *program) {
 	if p.health.Add(1) > 2 {
 		m.log.Warn("the program of a module does not answer; it is ended", "for", 2*m.engine.cfg.Health)
-		m.drop(p)
+		m.drop(p, "it did not answer")
 		return
 	}
 	m.busy.Go(func() {

@@ -29,6 +29,9 @@ func checkOwner(path string) error {
 		if info.Mode().Perm()&0o002 != 0 {
 			return again(abi.CodeDenied, "%s may be written by everybody on this machine, so it is not run: %s", at.what, at.fix)
 		}
+		if info.Mode().IsRegular() && info.Mode().Perm()&0o111 == 0 {
+			return again(abi.CodeDenied, "%s is not executable, so it is not run: chmod +x %s", at.what, at.name)
+		}
 		if s, ok := info.Sys().(*syscall.Stat_t); ok && s.Uid != 0 && int(s.Uid) != os.Geteuid() {
 			return again(abi.CodeDenied, "%s belongs to another user (%d), so it is not run: chown it to root or to the user of companiond", at.what, s.Uid)
 		}

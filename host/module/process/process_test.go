@@ -156,6 +156,13 @@ func answer(ctx context.Context, name string, req abi.Request, s wire.Stream) er
 		return reply(string(answer))
 	case "has a child":
 		return family(reply)
+	case "holds its pipes":
+		c := exec.Command("sleep", "300")
+		c.Stdout, c.Stderr, c.SysProcAttr = os.NewFile(1, "out"), os.NewFile(2, "err"), &syscall.SysProcAttr{Setsid: true}
+		if err := c.Start(); err != nil {
+			return err
+		}
+		return reply(mustJSON(map[string]any{"ok": []int{os.Getpid(), c.Process.Pid}}))
 	case "environment":
 		return reply(mustJSON(map[string]any{"ok": append(os.Environ(), "wd="+wd())}))
 	case "talks":
@@ -312,6 +319,19 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
+// A program that computes in one call is found out while somebody still waits.
+func TestComputesLong(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the system does not say what a program takes")
+	}
+	m := load(t, newEngine(t, func(c *Config) { c.CPUPerCall = 300 * time.Millisecond }), "computes")
+	_, err := ask(t, m, abi.OpVote, waittest.Long)
+	var fault *module.Fault
+	if !errors.As(err, &fault) || fault.Kind != module.FaultFuel {
+		t.Error(err)
+	}
+}
+
 // Only work is held against a program: one that computes is found out though each call is given up.
 func TestComputes(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -367,6 +387,31 @@ func TestEndsByItself(t *testing.T) {
 	}
 }
 
+// Somebody who escaped its guard and holds the pipes keeps nobody from closing the module.
+func TestEscapes(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("elsewhere more of them escape")
+	}
+	m := load(t, newEngine(t, nil), "holds its pipes")
+	data, err := ask(t, m, abi.OpVote, waittest.Long)
+	var pids []int
+	if err != nil || json.Unmarshal(data, &pids) != nil {
+		t.Fatalf("%s, %v", data, err)
+	}
+	defer func() { _ = syscall.Kill(pids[1], syscall.SIGKILL) }()
+	if err := syscall.Kill(m.current.running.PID(), syscall.SIGKILL); err != nil { // its guard
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Long)
+	defer cancel()
+	if err := m.Close(ctx); err != nil || ctx.Err() != nil {
+		t.Errorf("%v, %v", err, ctx.Err())
+	}
+	if err := syscall.Kill(pids[1], 0); err != nil {
+		t.Errorf("it did not escape: %v", err)
+	}
+}
+
 // One that never starts again is tried later and later, and calls are told so.
 func TestBackOff(t *testing.T) {
 	m := load(t, newEngine(t, nil), "exits")
@@ -375,6 +420,9 @@ func TestBackOff(t *testing.T) {
 	}
 	if _, err := ask(t, m, abi.OpVote, waittest.Long); abi.CodeOf(err) != abi.CodeUnavailable || !strings.Contains(err.Error(), "failed 3 times in a row") {
 		t.Errorf("%v", err)
+	}
+	if why := m.Trouble(); !strings.Contains(why, "failed 3 times in a row, the last time: the program ended: exit code 4") {
+		t.Errorf("its status says %q", why)
 	}
 }
 
@@ -408,7 +456,7 @@ func TestDirectory(t *testing.T) {
 func TestRefused(t *testing.T) {
 	e := newEngine(t, nil)
 	for name, why := range map[string]string{
-		"is no module":    "it ended by itself: I am something else",
+		"is no module":    `it ended by itself; the first thing it printed is "hello"`,
 		"ends at once":    "exit code 3: panic: no luck",
 		"another version": "another version of the border",
 	} {
@@ -427,6 +475,13 @@ func TestRefused(t *testing.T) {
 	}
 	if _, err := e.Load(t.Context(), open); abi.CodeOf(err) != abi.CodeDenied || !strings.Contains(err.Error(), "chmod o-w") {
 		t.Errorf("everybody may write it: %v", err)
+	}
+	plain := source(t, script(t, "good"))
+	if err := os.Chmod(plain.Path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Load(t.Context(), plain); abi.CodeOf(err) != abi.CodeDenied || !strings.Contains(err.Error(), "chmod +x") {
+		t.Errorf("it is not executable: %v", err)
 	}
 	elsewhere := source(t, script(t, "good"))
 	if err := os.Chmod(filepath.Dir(elsewhere.Path), 0o777); err != nil {

@@ -32,10 +32,11 @@ type program struct {
 	dir     string    // of its sockets and temporary files
 	shake   io.Reader // its first line
 	read    sync.WaitGroup
-	ending  atomic.Bool  // it is being ended, which is not its own doing
-	dropped atomic.Bool  // because it is of no use any more
-	cleared sync.Once    // what it held is given back
-	health  atomic.Int64 // how often in a row it did not answer
+	ending  atomic.Bool   // it is being ended, which is not its own doing
+	dropped atomic.Bool   // because it is of no use any more
+	cleared sync.Once     // what it held is given back
+	owed    time.Duration // of its processor time, that is the module's debt; the module's mu
+	health  atomic.Int64  // how often in a row it did not answer
 }
 
 // start starts the module's program, and connects to it. The error is in words for its maker.
@@ -45,6 +46,7 @@ func (m *Module) start(ctx context.Context) (*program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for its sockets: %w", err)
 	}
+	m.said.lastWords() // those of another program
 	p := &program{dir: dir}
 	var stop func() bool
 	p.client = plugin.NewClient(&plugin.ClientConfig{
@@ -145,7 +147,10 @@ func (p *program) whyNot(ctx context.Context, err error) error {
 		case <-time.After(soon):
 		case <-ctx.Done():
 		}
-		return fmt.Errorf("it does not begin as a module does; a Go program calls process.Main() of the SDK: %s", how)
+		if line := strings.TrimSpace(strings.TrimPrefix(why, "Unrecognized remote plugin message:")); line != "" && strings.HasPrefix(why, "Unrecognized") {
+			how += fmt.Sprintf("; the first thing it printed is %.100q, and a module's first line is its handshake", line)
+		}
+		return fmt.Errorf("it does not begin as a module does (a Go program calls process.Main() of the SDK): %s", how)
 	case strings.Contains(strings.ToLower(why), "incompatible api version"):
 		return fmt.Errorf("it speaks another version of the border than %d: build it with the SDK of this companiond", wire.Handshake.ProtocolVersion)
 	}
@@ -169,16 +174,26 @@ func (p *program) end(ctx context.Context, grace time.Duration) {
 		case <-ctx.Done():
 		}
 		p.running.Kill()
+		select {
+		case <-ended:
+		case <-time.After(pipesGrace): // somebody who escaped the guard holds them
+			_, _ = p.running.Stdout.Close(), p.running.Stderr.Close()
+		}
 	}
 	<-ended
 	p.clear()
 }
 
+// pipesGrace is how long what a program printed may still come when nothing is left of it.
+const pipesGrace = time.Second
+
 // clear gives back what is left of a program that has ended.
 func (p *program) clear() {
 	p.cleared.Do(func() {
 		if p.running != nil {
+			late := time.AfterFunc(pipesGrace, func() { _, _ = p.running.Stdout.Close(), p.running.Stderr.Close() })
 			p.read.Wait()
+			late.Stop()
 			_, _ = p.running.Stdout.Close(), p.running.Stderr.Close()
 		}
 		_ = os.RemoveAll(p.dir)
@@ -204,12 +219,26 @@ func (p *program) how(ctx context.Context, said *said) error {
 	case <-ctx.Done():
 		return errors.New("its connection ended")
 	}
-	p.read.Wait()
+	p.drained()
 	how := warden.How(p.running.Wait())
 	if words := said.lastWords(); words != "" {
 		how += ": " + words
 	}
 	return errors.New("the program ended: " + how)
+}
+
+// drained waits until all is read that the program printed, but not for long: somebody who escaped its guard may
+// hold the pipes.
+func (p *program) drained() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.read.Wait()
+	}()
+	select {
+	case <-done:
+	case <-time.After(pipesGrace):
+	}
 }
 
 // cpu is the processor time that it has taken.
