@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/logtest"
 )
@@ -48,6 +49,13 @@ func TestHandlerActs(t *testing.T) {
 					return e.Kind == entry.KindOffered && err == nil && b.Who == "clerk" && b.By == "desk" && len(b.Actions) == 3
 				})
 			})
+			var list []web.Companion
+			h.get("/v1/companions", &list)
+			var models struct{ Data []struct{ ID string } }
+			h.get("/v1/models", &models)
+			if len(list) != 2 || list[0].Kind != "" || list[1].Kind != "action-handler" || !strings.Contains(list[1].File, "plugins/lamp") || len(models.Data) == 0 || slices.ContainsFunc(models.Data, func(m struct{ ID string }) bool { return strings.Contains(m.ID, "lamp") }) {
+				t.Errorf("%+v, %+v", list, models)
+			}
 			plays := func(action, want string) {
 				t.Helper()
 				n := len(h.messages("main"))

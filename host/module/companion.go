@@ -229,6 +229,9 @@ func (c *Companion) Status(now time.Time) Status {
 	g, ended := c.cur, c.ended
 	c.mu.RUnlock()
 	s := Status{ID: c.id, Name: g.desc.Name, Engine: g.engine, Generation: g.number, State: StateReady, LoadedAt: g.loaded}
+	if !IsCharacter(g.desc) {
+		s.Kind = string(g.desc.Kind)
+	}
 	if ended != "" {
 		s.State, s.Error = StateFailed, c.id+": "+ended
 		return s

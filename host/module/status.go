@@ -25,6 +25,7 @@ const (
 type Status struct {
 	ID          string    `json:"id"`
 	Name        string    `json:"name,omitempty"`
+	Kind        string    `json:"kind,omitempty"` // of a handler; empty: it is a character
 	Engine      string    `json:"engine,omitempty"`
 	Generation  uint64    `json:"generation"` // 0: none was ever loaded
 	State       State     `json:"state"`

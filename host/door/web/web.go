@@ -81,6 +81,7 @@ var _ Perceiver = (*perception.Queues)(nil)
 type Companion struct {
 	ID          string    `json:"id" doc:"The companion's id, from its file's name." example:"aya"`
 	Name        string    `json:"name" doc:"What people call it."`
+	Kind        string    `json:"kind,omitempty" doc:"Of a handler, what it handles; a companion has none." example:"action-handler"`
 	Engine      string    `json:"engine" doc:"How it runs." example:"wasm"`
 	Generation  uint64    `json:"generation" doc:"Which loaded version is live; 0: none was ever loaded."`
 	State       string    `json:"state" doc:"loading, ready, failed or quarantined."`
