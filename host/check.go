@@ -41,6 +41,9 @@ func CheckFolder(c config.Config) []config.Problem {
 			ids = append(ids, m.Name)
 		}
 	}
+	for _, one := range c.Handlers {
+		ids = append(ids, one.Module)
+	}
 	return c.CheckFolder(ids, "")
 }
 

@@ -3,6 +3,7 @@
 package host_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -46,7 +47,7 @@ func TestHandlerActs(t *testing.T) {
 			h.until("the lamp is offered", func() bool {
 				return slices.ContainsFunc(h.entries("main"), func(e entry.Entry) bool {
 					b, err := entry.Decode[entry.Offered](e)
-					return e.Kind == entry.KindOffered && err == nil && b.Who == "clerk" && b.By == "desk" && len(b.Actions) == 3
+					return e.Kind == entry.KindOffered && err == nil && b.Who == "clerk" && b.By == "desk" && len(b.Actions) == 5
 				})
 			})
 			var list []web.Companion
@@ -77,7 +78,7 @@ func TestHandlerActs(t *testing.T) {
 					}
 					return strings.Contains(done.Reason, want)
 				})
-				if done.By != "desk" || done.OK != strings.Contains(want, "switched") {
+				if done.By != "desk" || done.OK != (strings.Contains(want, "switched") || strings.Contains(want, "red")) {
 					t.Errorf("%s: %+v", action, done)
 				}
 			}
@@ -87,7 +88,81 @@ func TestHandlerActs(t *testing.T) {
 			plays(`lamp.set {"on":false}`, "switched the lamp in the hall: false, 2 times by now")
 			plays(`lamp.hang`, "it took too long")
 			plays(`lamp.set {"on":false}`, "switched the lamp in the hall: false, 3 times by now")
+			plays(`lamp.odd`, "a[31mredb")
 		})
+	}
+}
+
+// TestTwoHandlersOfOneName: the first of the configuration has it, and when it leaves the other has.
+func TestTwoHandlersOfOneName(t *testing.T) {
+	h := newHome(t)
+	h.drop(build(t, "./testdata/clerk", "clerk", ""), "clerk.wasm")
+	plugins := filepath.Join(h.dir, "plugins")
+	lamp := build(t, "./testdata/lamp", "lamp", "")
+	install(t, lamp, plugins, "lamp.wasm")
+	install(t, lamp, plugins, "light.wasm")
+	h.open(handlerRoom + "[handler.desk]\nmodule = \"light\"\nsettings = { place = \"hall\" }\n[handler.lamp]\nsettings = { place = \"cellar\" }\n")
+	h.say("main", "taro", "good morning")
+	switches := func(place string) {
+		t.Helper()
+		h.until(place, func() bool {
+			n := len(h.messages("main"))
+			h.say("main", "taro", "clerk, play:lamp.set {\"on\":true}")
+			h.until("clerk answers", func() bool { return len(h.messages("main")) == n+2 })
+			if !strings.HasPrefix(h.messages("main")[n+1].Text, "played") {
+				return false // nobody offers it just now
+			}
+			id, _, _ := strings.Cut(strings.TrimPrefix(h.messages("main")[n+1].Text, "played "), ",")
+			where := ""
+			h.until("the result", func() bool {
+				for _, e := range h.entries("main") {
+					if done, _ := entry.Decode[entry.Done](e); e.Kind == entry.KindResult && done.ID == id {
+						where = done.Reason
+					}
+				}
+				return where != ""
+			})
+			return strings.Contains(where, place)
+		})
+	}
+	switches("hall")
+	for range 3 {
+		switches("hall")
+	}
+	if err := os.Remove(filepath.Join(plugins, "light.wasm")); err != nil {
+		t.Fatal(err)
+	}
+	switches("cellar")
+}
+
+// TestHandlerEndsBeforeTheRooms: what a handler carries out while the daemon is told to stop has its result, and so has what
+// waits behind it.
+func TestHandlerEndsBeforeTheRooms(t *testing.T) {
+	h := newHome(t)
+	h.drop(build(t, "./testdata/clerk", "clerk", ""), "clerk.wasm")
+	install(t, lampProgram(t), filepath.Join(h.dir, "plugins"), "lamp")
+	const settings = handlerRoom + "[handler.lamp]\nsettings = { place = \"hall\" }\n[module.lamp]\nprogram = \"lamp\"\n"
+	h.open(settings)
+	for range 2 {
+		n := len(h.messages("main"))
+		h.until("it plays", func() bool {
+			n = len(h.messages("main"))
+			h.say("main", "taro", "clerk, play:lamp.slow")
+			h.until("clerk answers", func() bool { return len(h.messages("main")) == n+2 })
+			return strings.HasPrefix(h.messages("main")[n+1].Text, "played")
+		})
+	}
+	h.stop()
+	h.open(settings)
+	var results []string
+	for _, e := range h.entries("main") {
+		if e.Kind == entry.KindResult {
+			done, _ := entry.Decode[entry.Done](e)
+			results = append(results, done.Reason)
+		}
+	}
+	if !slices.Equal(results, []string{"slowly switched", "the handler has left"}) {
+		t.Errorf("%q", results)
 	}
 }
 
@@ -120,13 +195,13 @@ func TestHandlerIsReplaced(t *testing.T) {
 	}
 	plugins := filepath.Join(h.dir, "plugins")
 	install(t, build(t, "./testdata/lamp", "lamp", ""), plugins, "lamp.wasm")
-	offered(3)
+	offered(5)
 	for _, want := range []string{"handler=bad", "settings.place: is a number", "handler=other", "no action handler but a character"} {
 		h.until(want, func() bool { return strings.Contains(log.String(), want) })
 	}
 	install(t, build(t, "./testdata/lamp", "lamp-2", "-X main.unused=2"), plugins, "lamp.wasm")
 	h.until("the next generation", func() bool { return strings.Contains(log.String(), "companion replaced") })
-	offered(3)
+	offered(5)
 	if err := exec.Command("rm", filepath.Join(plugins, "lamp.wasm")).Run(); err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,9 @@ func (h *Host) run(ctx context.Context, listeners ...net.Listener) error {
 		}
 	}
 	start(func() error { return h.folder.Run(inner) })
-	start(func() error { return h.handlers.Run(inner) })
+	acting, rest := context.WithCancel(inner)
+	rested := make(chan struct{})
+	start(func() error { defer close(rested); return h.handlers.Run(acting) })
 	start(func() error { return h.compress.Run(inner) })
 	start(func() error { return h.perceptions.Run(inner) })
 	start(func() error { return h.search.Run(inner) })
@@ -74,6 +76,8 @@ func (h *Host) run(ctx context.Context, listeners ...net.Listener) error {
 			going = false
 		}
 	}
+	rest() // handlers end what they carry out while the rooms can still be told
+	<-rested
 	err = errors.Join(err, h.shut(stop))
 	for ; running > 0; running-- {
 		err = errors.Join(err, <-fell)

@@ -7,6 +7,7 @@
 package handler
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,10 +16,13 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/action"
+	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/force"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -62,11 +66,14 @@ type Stage struct {
 	cfg     Config
 	changed chan struct{}
 	said    map[string]string // what the log was told last of a handler; Run's alone
+
+	mu    sync.Mutex
+	turns map[string]chan struct{} // of modules that carry out an action
 }
 
 // New makes a stage.
 func New(cfg Config) *Stage {
-	return &Stage{cfg: cfg, changed: make(chan struct{}, 1), said: map[string]string{}}
+	return &Stage{cfg: cfg, changed: make(chan struct{}, 1), said: map[string]string{}, turns: map[string]chan struct{}{}}
 }
 
 // Changed says that modules or companions came, changed or went.
@@ -84,6 +91,7 @@ type seat struct{ handler, companion string }
 type taken struct {
 	generation uint64
 	leave      context.CancelFunc
+	renew      chan struct{} // has a value when what is offered may be another
 }
 
 // Run has the handlers act until ctx ends. When it returns, nothing of it runs any more.
@@ -101,19 +109,39 @@ func (s *Stage) Run(ctx context.Context) error {
 	for {
 		want := s.wanted()
 		for at, t := range seats {
-			if m, ok := want[at]; !ok || m.Generation() != t.generation {
+			m, ok := want[at]
+			if !ok {
 				t.leave()
 				delete(seats, at)
+				continue
+			}
+			t.generation = m.Generation()
+			seats[at] = t
+			select { // also where it is the same: a name that was another's may be free
+			case t.renew <- struct{}{}:
+			default:
 			}
 		}
-		for at, m := range want {
+		first := map[string]chan struct{}{} // by companion, closed when the handler before has offered
+		for _, at := range s.inOrder(want) {
 			if _, has := seats[at]; has {
 				continue
 			}
-			h := s.handler(at.handler)
+			h, m, before, offered := s.handler(at.handler), want[at], first[at.companion], make(chan struct{})
+			first[at.companion] = offered
 			inner, leave := context.WithCancel(ctx)
-			seats[at] = taken{m.Generation(), leave}
-			busy.Go(func() { s.sit(inner, h, at.companion, m) })
+			t := taken{m.Generation(), leave, make(chan struct{}, 1)}
+			seats[at] = t
+			busy.Go(func() {
+				if before != nil {
+					select {
+					case <-before:
+					case <-time.After(again): // it does not get to it
+					case <-inner.Done():
+					}
+				}
+				s.sit(inner, h, at.companion, m, t.renew, sync.OnceFunc(func() { close(offered) }))
+			})
 		}
 		select {
 		case <-ctx.Done():
@@ -149,6 +177,18 @@ func (s *Stage) wanted() map[seat]*module.Companion {
 	return all
 }
 
+// inOrder gives seats in the order of the configuration: of two handlers with one name the first has it.
+func (s *Stage) inOrder(want map[seat]*module.Companion) (all []seat) {
+	for _, h := range s.cfg.Handlers {
+		for at := range want {
+			if at.handler == h.Name {
+				all = append(all, at)
+			}
+		}
+	}
+	return all
+}
+
 // module gives the module of a handler, or why it is none.
 func (s *Stage) module(h Handler) (m *module.Companion, why string) {
 	m, ok := s.cfg.Module(h.Module)
@@ -173,12 +213,13 @@ func orCharacter(k abi.ModuleKind) abi.ModuleKind {
 }
 
 // sit has a handler act for a companion until ctx ends.
-func (s *Stage) sit(ctx context.Context, h Handler, companion string, m *module.Companion) {
+func (s *Stage) sit(ctx context.Context, h Handler, companion string, m *module.Companion, renew <-chan struct{}, offered func()) {
+	defer offered()
 	log := s.cfg.Log.With("handler", h.Name, "companion", companion)
 	for ctx.Err() == nil {
 		talk, err := s.cfg.Home(ctx, companion)
 		if err == nil {
-			err = s.follow(ctx, talk, h, companion, m, log)
+			err = s.follow(ctx, talk, h, companion, m, renew, offered, log)
 		}
 		if err != nil && ctx.Err() == nil && abi.CodeOf(err) != abi.CodeNotFound { // one that lives in no room may yet
 			log.Debug("a handler is not in the room", "error", err)
@@ -191,7 +232,7 @@ func (s *Stage) sit(ctx context.Context, h Handler, companion string, m *module.
 }
 
 // follow lends the handler's actions in a room, and carries out what is played.
-func (s *Stage) follow(ctx context.Context, talk rooms.Room, h Handler, companion string, m *module.Companion, log *slog.Logger) error {
+func (s *Stage) follow(ctx context.Context, talk rooms.Room, h Handler, companion string, m *module.Companion, renew <-chan struct{}, offered func(), log *slog.Logger) error {
 	_, head, err := talk.Entries(ctx, 0, 1)
 	if err != nil {
 		return err
@@ -200,7 +241,20 @@ func (s *Stage) follow(ctx context.Context, talk rooms.Room, h Handler, companio
 	var acting sync.WaitGroup
 	defer acting.Wait()
 	defer leave()
-	offer(lent, h.Name, m.Describe(), log)
+	lent.Start(h.Name)
+	had := offer(lent, nil, m.Describe(), log)
+	offered()
+	acting.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-renew:
+				had = offer(lent, had, m.Describe(), log)
+			}
+		}
+	})
+	waiting := make(chan struct{}, mostWaiting)
 	last := closedChan() // when the action before has ended: they are carried out in the order in which they were played
 	return talk.Follow(ctx, head, func(es []entry.Entry) error {
 		for _, e := range es {
@@ -211,29 +265,64 @@ func (s *Stage) follow(ctx context.Context, talk rooms.Room, h Handler, companio
 			if err != nil || a.Body != lent.ID() {
 				continue
 			}
+			select {
+			case waiting <- struct{}{}:
+			default:
+				acting.Go(func() { s.tell(talk, h, a, "", errFull, log) })
+				continue
+			}
 			before, mine := last, make(chan struct{})
 			last = mine
 			acting.Go(func() {
 				defer close(mine)
 				<-before
 				s.act(ctx, talk, h, a, m, log)
+				<-waiting
 			})
 		}
 		return nil
 	})
 }
 
-// offer lends the actions, as far as their names are to be had.
-func offer(lent *action.Game, name string, d abi.Description, log *slog.Logger) {
-	lent.Start(name)
+// offered is what a handler lends, and which of it somebody else has.
+type offered struct {
+	actions []card.Action
+	refused map[string]string
+}
+
+// offer lends what a module can do now, in place of what it could before, as far as the names are to be had. Whoever
+// was refused a name is told once.
+func offer(lent *action.Game, had *offered, d abi.Description, log *slog.Logger) *offered {
 	all, err := module.HandledActions(d)
 	if err != nil { // the folder admitted it
 		log.Error("the actions of a handler cannot be read", "error", err)
-		return
+		return had
+	}
+	now := &offered{actions: all, refused: map[string]string{}}
+	if had == nil {
+		had = &offered{}
+	}
+	var gone []string
+	for _, a := range had.actions {
+		if !slices.ContainsFunc(all, func(b card.Action) bool {
+			return a.Title == b.Title && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema)
+		}) {
+			gone = append(gone, a.Title)
+		}
+	}
+	if len(gone) > 0 {
+		lent.Withdraw(gone)
 	}
 	for _, r := range lent.Offer(all) {
-		log.Warn("an action of a handler is not offered", "action", r.Name, "why", r.Reason())
+		if r.Rule == force.RegisterAgain {
+			continue // it has it
+		}
+		now.refused[r.Name] = r.Reason()
+		if had.refused[r.Name] != r.Reason() {
+			log.Warn("an action of a handler is not offered", "action", r.Name, "why", r.Reason())
+		}
 	}
+	return now
 }
 
 func closedChan() chan struct{} {
@@ -242,26 +331,55 @@ func closedChan() chan struct{} {
 	return c
 }
 
-var errLeft = abi.Errorf(abi.CodeUnavailable, "the handler has left")
+// mostWaiting is how many actions of a companion wait for one handler; more fail at once.
+const mostWaiting = 64
+
+var (
+	errLeft = abi.Errorf(abi.CodeUnavailable, "the handler has left")
+	errFull = abi.Errorf(abi.CodeExhausted, "%d actions wait for the handler already", mostWaiting)
+)
 
 // act has an action carried out, and tells the room what came of it. It may still end when the handler's time, here,
-// has.
+// has. A module carries out one action at a time, and while others wait for it their time does not run.
 func (s *Stage) act(here context.Context, talk rooms.Room, h Handler, a entry.Action, m *module.Companion, log *slog.Logger) {
+	turn := s.turn(h.Module)
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-here.Done():
+	}
+	if here.Err() != nil {
+		s.tell(talk, h, a, "", errLeft, log)
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	defer context.AfterFunc(here, func() { time.AfterFunc(grace, cancel) })()
-	r := abi.Result{ID: a.ID, OK: true}
-	did, err := abi.Acted{}, error(errLeft)
-	if here.Err() == nil {
-		did, err = carryOut(ctx, talk.Name(), h, a, m)
+	did, err := carryOut(ctx, talk.Name(), h, a, m)
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		err = errLeft
 	}
-	if err != nil {
-		r.OK, r.Reason = false, reason(err)
+	s.tell(talk, h, a, did.Message, err, log)
+}
+
+// turn gives what holds a token while a module carries out an action.
+func (s *Stage) turn(id string) chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turns[id] == nil {
+		s.turns[id] = make(chan struct{}, 1)
+	}
+	return s.turns[id]
+}
+
+// tell tells the room what came of an action.
+func (s *Stage) tell(talk rooms.Room, h Handler, a entry.Action, message string, why error, log *slog.Logger) {
+	r := abi.Result{ID: a.ID, OK: why == nil, Reason: short(message)}
+	if why != nil {
+		r.Reason = reason(why)
 		log.Info("an action of a handler failed", "action", a.Action, "id", a.ID, "error", r.Reason)
-	} else {
-		r.Reason = short(did.Message)
 	}
-	ctx, cancel = context.WithTimeout(context.Background(), Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	if err := talk.Done(ctx, a.Who, h.Name, r, nil); err != nil {
 		log.Warn("what came of an action cannot be told", "action", a.Action, "id", a.ID, "error", err)
@@ -297,8 +415,14 @@ func reason(err error) string {
 	return short(module.Reason(err))
 }
 
-// short keeps a text to its bound.
+// short keeps a text to its bound, and to what shows: no sign that moves or hides what stands beside it.
 func short(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, s)
 	if len(s) > abi.MaxActed {
 		s = strings.ToValidUTF8(s[:abi.MaxActed-len("…")], "") + "…"
 	}

@@ -275,7 +275,15 @@ func (p Parts) shorten(told *window.Told, i, over, least int) {
 	if told.Shortened == nil {
 		told.Shortened = map[uint64]window.Ends{}
 	}
-	msg.Text, told.Shortened[msg.Seq] = window.Shorten(whole, goal*p.Meter.Tokens(tokens.Of(msg.Text))/have, p.Meter)
+	left, most := goal*p.Meter.Tokens(tokens.Of(msg.Text))/have, max(have-over, goal)
+	for { // how many of its letters are escaped in what stays is not known before
+		msg.Text, told.Shortened[msg.Seq] = window.Shorten(whole, left, p.Meter)
+		now := p.Meter.Tokens(tokens.Of(quote.JSON(msg.Text)))
+		if now <= most || left <= leastText {
+			return
+		}
+		left = max(min(left-1, left*most/now), leastText)
+	}
 }
 
 // with puts what stands behind the history there. Requests to come are the same up to the end

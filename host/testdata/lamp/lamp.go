@@ -4,6 +4,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
@@ -15,7 +16,7 @@ func init() {
 		Actions: []companion.Offer{{
 			Name: "lamp.set", Description: "Switches the lamp.",
 			Schema: json.RawMessage(`{"type":"object","properties":{"on":{"type":"boolean"}},"required":["on"]}`),
-		}, {Name: "lamp.break", Description: "Breaks it."}, {Name: "lamp.hang", Description: "Never ends."}},
+		}, {Name: "lamp.break", Description: "Breaks it."}, {Name: "lamp.hang", Description: "Never ends."}, {Name: "lamp.odd"}, {Name: "lamp.slow"}},
 		Settings: `{"type":"object","properties":{"place":{"type":"string"}},"required":["place"]}`,
 		Act:      act,
 	})
@@ -29,6 +30,11 @@ func act(h *companion.Host, a companion.Acting) (string, error) {
 	switch a.Action {
 	case "lamp.break":
 		return "", abi.Errorf(abi.CodeUnavailable, "the lamp in the %s is broken", set.Place)
+	case "lamp.odd":
+		return "a\x00\x1b[31m\u202eredb", nil
+	case "lamp.slow":
+		time.Sleep(time.Second) // which is nothing in WebAssembly
+		return "slowly switched", nil
 	case "lamp.hang":
 		for n := 0; ; n++ {
 			if n < 0 {
