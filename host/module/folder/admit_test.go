@@ -47,7 +47,7 @@ func TestNeedsAreHeldToGrants(t *testing.T) {
 	for says, load := range map[string]func(context.Context, module.Source) (module.Module, error){
 		"": needing(abi.HostSay, abi.HostKVGet),
 		`describe.needs: "action.emit", "model.generate" is not granted to ken; to grant it, write under [module.ken] in the configuration: grant = ["say", "action.emit", "model.generate"]`: needing(abi.HostSay, abi.HostActionEmit, abi.HostModelGenerate),
-		`describe.needs: there is no op "http.fetch"`: needing("http.fetch", abi.HostKVGet),
+		`describe.needs: there is no op "launch.rockets"`: needing("launch.rockets", abi.HostKVGet),
 	} {
 		bubble(t, func(r *rig, c *folder.Config) {
 			r.engine.OnLoad, c.Grants = load, func(string) []string { return []string{abi.HostSay} }

@@ -26,17 +26,19 @@ import (
 
 // program is a program that runs.
 type program struct {
-	client  *plugin.Client
-	rpc     wire.Client
-	running *warden.Running
-	dir     string    // of its sockets and temporary files
-	shake   io.Reader // its first line
-	read    sync.WaitGroup
-	ending  atomic.Bool   // it is being ended, which is not its own doing
-	dropped atomic.Bool   // because it is of no use any more
-	cleared sync.Once     // what it held is given back
-	owed    time.Duration // of its processor time, that is the module's debt; the module's mu
-	health  atomic.Int64  // how often in a row it did not answer
+	client   *plugin.Client
+	rpc      wire.Client
+	running  *warden.Running
+	dir      string    // of its sockets and temporary files
+	shake    io.Reader // its first line
+	read     sync.WaitGroup
+	ending   atomic.Bool // it is being ended, which is not its own doing
+	dropped  atomic.Bool // because it is of no use any more
+	cleared  sync.Once   // what it held is given back
+	ended    sync.Once   // endedHow is known
+	endedHow string
+	owed     time.Duration // of its processor time, that is the module's debt; the module's mu
+	health   atomic.Int64  // how often in a row it did not answer
 }
 
 // start starts the module's program, and connects to it. The error is in words for its maker.
@@ -210,7 +212,7 @@ func (p *program) gone() bool {
 	}
 }
 
-// how says how it ended, once that is known, which it soon is.
+// how says how it ended, once that is known, which it soon is: to everybody who asks the same.
 func (p *program) how(ctx context.Context, said *said) error {
 	select {
 	case <-p.running.Gone():
@@ -219,12 +221,14 @@ func (p *program) how(ctx context.Context, said *said) error {
 	case <-ctx.Done():
 		return errors.New("its connection ended")
 	}
-	p.drained()
-	how := warden.How(p.running.Wait())
-	if words := said.lastWords(); words != "" {
-		how += ": " + words
-	}
-	return errors.New("the program ended: " + how)
+	p.ended.Do(func() {
+		p.drained()
+		p.endedHow = "the program ended: " + warden.How(p.running.Wait())
+		if words := said.lastWords(); words != "" {
+			p.endedHow += ": " + words
+		}
+	})
+	return errors.New(p.endedHow)
 }
 
 // drained waits until all is read that the program printed, but not for long: somebody who escaped its guard may

@@ -295,7 +295,7 @@ func TestEngineSuite(t *testing.T) {
 		moduletest.Good:          guest(code(call(fnWrite, atReply, int32(len(voted))), i32(0))),
 		moduletest.Hang:          guest(forever()),
 		moduletest.Trap:          guest(code(opUnreachable)),
-		moduletest.Exit:          guest(call(fnExit, 0)),
+		moduletest.Exit:          guest(code(call(fnExit, 0), i32(0))),
 		moduletest.Grow:          guest(forever(i32(1), opMemoryGrow, 0, i32(-1), opI32Eq, opIf, void, opUnreachable, opEnd)),
 		moduletest.BadReply:      guest(code(call(fnWrite, atReply, 5), i32(0))),
 		moduletest.HugeReply:     guest(code(call(fnWrite, 0, abi.MaxReply+1), i32(0))),
