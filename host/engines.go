@@ -101,7 +101,7 @@ func (h *Host) programs() (ids []string) {
 }
 
 // openPlugins opens the engine of programs, where there are some.
-func (h *Host) openPlugins(calls module.HostCalls) error {
+func (h *Host) openPlugins(calls module.HostCalls) (err error) {
 	cfg := process.Config{Environ: child.HandedOn(h.environ), LogBytesPerSecond: int(h.cfg.Wasm.LogRate), Memory: h.cfg.Modules.ProgramMemory, Host: calls, Log: h.log}
 	for _, m := range h.cfg.Module {
 		if m.Program != "" {
@@ -114,7 +114,6 @@ func (h *Host) openPlugins(calls module.HostCalls) error {
 	if h.journal != nil { // whose lock keeps every other daemon from there
 		cfg.Dir = filepath.Join(filepath.Dir(h.cfg.Journal.Path), "run")
 	}
-	var err error
 	h.plugins, err = process.New(cfg)
 	return err
 }

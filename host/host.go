@@ -357,10 +357,9 @@ func (h *Host) buildDoors(at net.Addr) error {
 func (h *Host) chatters() []chat.Companion {
 	list, waits := []chat.Companion{}, h.waitingForModels()
 	for _, s := range h.folder.Status() {
-		if s.Kind != "" {
-			continue // nobody talks with a handler
+		if s.Kind == "" { // nobody talks with a handler
+			list = append(list, chat.Companion{ID: s.ID, Name: s.Name, Since: s.LoadedAt, Waits: waits[s.ID]})
 		}
-		list = append(list, chat.Companion{ID: s.ID, Name: s.Name, Since: s.LoadedAt, Waits: waits[s.ID]})
 	}
 	return list
 }
@@ -390,13 +389,12 @@ func (h *Host) companions() []web.Companion {
 		if s.Error == "" {
 			s.Error = waits[s.ID]
 		}
-		file := s.File
-		if file != "" {
-			file = filepath.ToSlash(filepath.Join(s.Folder, file))
+		if s.File != "" {
+			s.File = filepath.ToSlash(filepath.Join(s.Folder, s.File))
 		}
 		list = append(list, web.Companion{
 			ID: s.ID, Name: s.Name, Kind: s.Kind, Engine: s.Engine, Generation: s.Generation, State: string(s.State),
-			File: file, Progress: s.Progress, Error: s.Error, Faults: s.Faults, MemoryBytes: s.MemoryBytes, LoadedAt: s.LoadedAt,
+			File: s.File, Progress: s.Progress, Error: s.Error, Faults: s.Faults, MemoryBytes: s.MemoryBytes, LoadedAt: s.LoadedAt,
 		})
 	}
 	return list
