@@ -5,14 +5,12 @@ package host_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -203,14 +201,7 @@ func TestProgramsEndWithTheDaemon(t *testing.T) {
 	})
 	m.kill("while a program runs")
 	killed := time.Now()
-	for _, pid := range pids {
-		waittest.Until(t, fmt.Sprintf("process %d is gone", pid), func() bool {
-			if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
-				return strings.Contains(string(stat), ") Z ") // nobody in a container waits for orphans
-			}
-			return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
-		})
-	}
+	waittest.Gone(t, pids[:]...)
 	t.Logf("nothing is left %v after the daemon was killed", time.Since(killed).Round(time.Millisecond))
 	before := pids
 	_ = os.Remove(file)

@@ -245,7 +245,7 @@ func TestCancel(t *testing.T) {
 		var pid int
 		c.Line = func(l string) { pid, _ = strconv.Atoi(l); cancel() }
 		why(t, c.Run(ctx), child.Cancelled, "")
-		gone(t, pid)
+		waittest.Gone(t, pid)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -271,7 +271,7 @@ func TestGrace(t *testing.T) {
 			t.Errorf("%s: it said %q", act, got)
 		}
 		pid, _ := strconv.Atoi(said[0])
-		gone(t, pid)
+		waittest.Gone(t, pid)
 	}
 }
 
@@ -344,16 +344,5 @@ func endsWithTheDaemon(t *testing.T, act string) {
 	}
 	_ = daemon.Process.Kill()
 	_ = daemon.Wait()
-	gone(t, pid)
-}
-
-// gone waits until a process is no more.
-func gone(t *testing.T, pid int) {
-	t.Helper()
-	waittest.Until(t, fmt.Sprintf("process %d is gone", pid), func() bool {
-		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
-			return strings.Contains(string(stat), ") Z ") // nobody in a container waits for orphans
-		}
-		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
-	})
+	waittest.Gone(t, pid)
 }

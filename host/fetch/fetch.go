@@ -205,7 +205,7 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := f.entry(who.module, strings.ToLower(host), port); !ok { // it was when the request began
+	if _, ok := f.entry(who.module, strings.ToLower(host), port); !ok { // as the transport spells it
 		return nil, abi.Errorf(abi.CodeDenied, "url: %.100q is not among the hosts of %s", host, who.module)
 	}
 	addrs, err := f.addresses(ctx, host)

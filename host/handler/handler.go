@@ -87,11 +87,17 @@ func (s *Stage) Changed() {
 // seat is one handler beside one companion.
 type seat struct{ handler, companion string }
 
-// taken is a seat that is taken, by a generation of the handler's module.
+// taken is a seat that is taken.
 type taken struct {
-	generation uint64
-	leave      context.CancelFunc
-	renew      chan struct{} // has a value when what is offered may be another
+	leave context.CancelFunc
+	renew chan struct{} // has a value when what is offered may be another
+}
+
+// wanted is a seat that can be taken, with whose module.
+type wanted struct {
+	seat
+	h Handler
+	m *module.Companion
 }
 
 // Run has the handlers act until ctx ends. When it returns, nothing of it runs any more.
@@ -109,29 +115,26 @@ func (s *Stage) Run(ctx context.Context) error {
 	for {
 		want := s.wanted()
 		for at, t := range seats {
-			m, ok := want[at]
-			if !ok {
+			if !slices.ContainsFunc(want, func(w wanted) bool { return w.seat == at }) {
 				t.leave()
 				delete(seats, at)
 				continue
 			}
-			t.generation = m.Generation()
-			seats[at] = t
-			select { // also where it is the same: a name that was another's may be free
+			select { // also where nothing changed: a name that was another's may be free
 			case t.renew <- struct{}{}:
 			default:
 			}
 		}
 		first := map[string]chan struct{}{} // by companion, closed when the handler before has offered
-		for _, at := range s.inOrder(want) {
-			if _, has := seats[at]; has {
+		for _, w := range want {
+			if _, has := seats[w.seat]; has {
 				continue
 			}
-			h, m, before, offered := s.handler(at.handler), want[at], first[at.companion], make(chan struct{})
-			first[at.companion] = offered
+			before, offered := first[w.companion], make(chan struct{})
+			first[w.companion] = offered
 			inner, leave := context.WithCancel(ctx)
-			t := taken{m.Generation(), leave, make(chan struct{}, 1)}
-			seats[at] = t
+			t := taken{leave, make(chan struct{}, 1)}
+			seats[w.seat] = t
 			busy.Go(func() {
 				if before != nil {
 					select {
@@ -140,7 +143,7 @@ func (s *Stage) Run(ctx context.Context) error {
 					case <-inner.Done():
 					}
 				}
-				s.sit(inner, h, at.companion, m, t.renew, sync.OnceFunc(func() { close(offered) }))
+				s.sit(inner, w.h, w.companion, w.m, t.renew, sync.OnceFunc(func() { close(offered) }))
 			})
 		}
 		select {
@@ -152,13 +155,9 @@ func (s *Stage) Run(ctx context.Context) error {
 	}
 }
 
-func (s *Stage) handler(name string) Handler {
-	return s.cfg.Handlers[slices.IndexFunc(s.cfg.Handlers, func(h Handler) bool { return h.Name == name })]
-}
-
-// wanted gives the seats that can be taken now, with whose module.
-func (s *Stage) wanted() map[seat]*module.Companion {
-	all := map[seat]*module.Companion{}
+// wanted gives the seats that can be taken now, in the order of the configuration: of two handlers with one name the
+// first has it.
+func (s *Stage) wanted() (all []wanted) {
 	for _, h := range s.cfg.Handlers {
 		m, why := s.module(h)
 		if s.said[h.Name] != why && why != "" {
@@ -170,19 +169,7 @@ func (s *Stage) wanted() map[seat]*module.Companion {
 		}
 		for _, id := range s.cfg.Companions() {
 			if slices.Contains(h.Companions, Everyone) || slices.Contains(h.Companions, id) {
-				all[seat{h.Name, id}] = m
-			}
-		}
-	}
-	return all
-}
-
-// inOrder gives seats in the order of the configuration: of two handlers with one name the first has it.
-func (s *Stage) inOrder(want map[seat]*module.Companion) (all []seat) {
-	for _, h := range s.cfg.Handlers {
-		for at := range want {
-			if at.handler == h.Name {
-				all = append(all, at)
+				all = append(all, wanted{seat{h.Name, id}, h, m})
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,24 @@ import (
 
 	"github.com/companiond/companiond/abi"
 )
+
+// WriteRequest writes what an engine asks a guest, with the version of the border, and the id of its
+// module where the request names none.
+//
+// # Errors
+//
+// *abi.Error: it cannot be written, or is longer than abi.MaxRequest.
+func WriteRequest(req abi.Request, self string) ([]byte, error) {
+	req.V, req.Self = abi.Version, cmp.Or(req.Self, self)
+	request, err := json.Marshal(req)
+	if err != nil {
+		return nil, abi.Errorf(abi.CodeInvalid, "the request cannot be written: %w", err)
+	}
+	if len(request) > abi.MaxRequest {
+		return nil, abi.Errorf(abi.CodeTooLarge, "the request has %d bytes, at most %d", len(request), abi.MaxRequest)
+	}
+	return request, nil
+}
 
 // ReadReply reads what a guest replied, for engines. guest is the guest's own error, tidied up;
 // err says why it is no reply.

@@ -4,7 +4,6 @@ package warden_test
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -140,18 +139,6 @@ func pids(t *testing.T, from io.Reader, n int) (all []int) {
 	return all
 }
 
-func gone(t *testing.T, pids ...int) {
-	t.Helper()
-	for _, pid := range pids {
-		waittest.Until(t, fmt.Sprintf("process %d is gone", pid), func() bool {
-			if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
-				return strings.Contains(string(stat), ") Z ") // nobody in a container waits for orphans
-			}
-			return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
-		})
-	}
-}
-
 // What a program prints comes through as it is, with its exit code, and nothing of the daemon's
 // environment reaches it.
 func TestProgram(t *testing.T) {
@@ -204,14 +191,14 @@ func TestNothingIsLeft(t *testing.T) {
 	r := start(t, "has a family")
 	family := pids(t, r.Stdout, 5)
 	r.Kill()
-	gone(t, family...)
+	waittest.Gone(t, family...)
 	if rest, err := io.ReadAll(r.Stdout); err != nil || len(rest) > 0 {
 		t.Errorf("its output goes on: %q, %v", rest, err)
 	}
 	r.Kill() // again
 
 	r = start(t, "loses its child")
-	gone(t, pids(t, r.Stdout, 1)...)
+	waittest.Gone(t, pids(t, r.Stdout, 1)...)
 	if err := r.Wait(); err != nil {
 		t.Error(err)
 	}
@@ -221,7 +208,7 @@ func TestNothingIsLeft(t *testing.T) {
 	if err := syscall.Kill(r.PID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	gone(t, family[0])
+	waittest.Gone(t, family[0])
 	for _, pid := range family[1:] {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
@@ -232,7 +219,7 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Kill()
-	gone(t, family...)
+	waittest.Gone(t, family...)
 
 	daemon := exec.Command(os.Args[0], "is a daemon")
 	out, err := daemon.StdoutPipe()
@@ -247,7 +234,7 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = daemon.Wait()
-	gone(t, family...)
+	waittest.Gone(t, family...)
 }
 
 // A guard that is stopped goes on when it is to end, and one that is stopped again and again is ended, with all that is
@@ -259,7 +246,7 @@ func TestGuardIsStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Kill()
-	gone(t, pid)
+	waittest.Gone(t, pid)
 	if runtime.GOOS != "linux" {
 		return
 	}
@@ -273,7 +260,7 @@ func TestGuardIsStopped(t *testing.T) {
 		}
 	}()
 	r.Kill()
-	gone(t, family...)
+	waittest.Gone(t, family...)
 	<-over
 }
 

@@ -27,12 +27,9 @@ type errFrame struct{ error }
 
 // ask runs one op in a program. loaded says that host ops are answered.
 func (m *Module) ask(ctx context.Context, p *program, req abi.Request, loaded bool) (json.RawMessage, error) {
-	request, err := json.Marshal(req)
+	request, err := module.WriteRequest(req, m.id)
 	if err != nil {
-		return nil, abi.Errorf(abi.CodeInvalid, "the request cannot be written: %w", err)
-	}
-	if len(request) > abi.MaxRequest {
-		return nil, abi.Errorf(abi.CodeTooLarge, "the request has %d bytes, at most %d", len(request), abi.MaxRequest)
+		return nil, err
 	}
 	before := p.cpu()
 	life, cancel := context.WithCancel(context.Background())

@@ -204,8 +204,7 @@ func (e *Engine) check(s module.Source) error {
 	if !named {
 		return abi.Errorf(abi.CodeDenied, "no [module.NAME] of the configuration names this program")
 	}
-	sum := sha256.Sum256(s.Data)
-	if got := hex.EncodeToString(sum[:]); p.Checksum != "" && p.Checksum != got {
+	if got := s.Hash; p.Checksum != "" && p.Checksum != got {
 		return abi.Errorf(abi.CodeDenied, "its SHA-256 is %s, and [module.%s] wants %s: if the new file is yours, write checksum = %q", got, p.Module, p.Checksum, got)
 	}
 	return checkOwner(s.Path)

@@ -100,7 +100,7 @@ func (m *Module) begin(ctx context.Context) error {
 		}
 		return again(abi.CodeInvalid, "%w", err)
 	}
-	req := abi.Request{V: abi.Version, Op: abi.OpDescribe, ID: fmt.Sprintf("load-%s-%d", m.id, m.generation), Self: m.id}
+	req := abi.Request{Op: abi.OpDescribe, ID: fmt.Sprintf("load-%s-%d", m.id, m.generation)}
 	data, err := m.ask(ctx, p, req, false)
 	var fault *module.Fault
 	switch {
@@ -141,10 +141,6 @@ func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, er
 		return nil, abi.Errorf(abi.CodeUnavailable, "%s: %w", m.id, no)
 	case err != nil:
 		return nil, err
-	}
-	req.V = abi.Version
-	if req.Self == "" {
-		req.Self = m.id
 	}
 	return m.ask(ctx, p, req, true)
 }

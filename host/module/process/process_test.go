@@ -3,6 +3,8 @@ package process
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -240,7 +242,8 @@ func source(t testing.TB, data []byte) module.Source {
 	if err := os.WriteFile(path, data, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return module.Source{ID: "aya", Name: "aya", Path: path, Data: data, Generation: 1}
+	sum := sha256.Sum256(data)
+	return module.Source{ID: "aya", Name: "aya", Path: path, Hash: hex.EncodeToString(sum[:]), Data: data, Generation: 1}
 }
 
 func load(t *testing.T, e *Engine, name string) *Module {

@@ -134,12 +134,9 @@ func (i *instance) close() {
 // run calls the guest once under ctx, which must have a deadline. The error is
 // the guest's own *abi.Error, and then fault is nil.
 func (i *instance) run(ctx context.Context, req abi.Request, asks bool) (json.RawMessage, *module.Fault, error) {
-	request, err := json.Marshal(req)
+	request, err := module.WriteRequest(req, i.m.id)
 	if err != nil {
-		return nil, nil, abi.Errorf(abi.CodeInvalid, "the request cannot be written: %w", err)
-	}
-	if len(request) > abi.MaxRequest {
-		return nil, nil, abi.Errorf(abi.CodeTooLarge, "the request has %d bytes, at most %d", len(request), abi.MaxRequest)
+		return nil, nil, err
 	}
 	ctx = i.begin(ctx)
 	defer i.end()

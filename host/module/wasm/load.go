@@ -119,7 +119,7 @@ func (m *Module) begin(ctx context.Context, progress func(string)) error {
 		return abi.Errorf(abi.CodeTimeout, "there was no time to start the module: %w", err)
 	}
 	defer m.endTurn()
-	req := abi.Request{V: abi.Version, Op: abi.OpDescribe, ID: fmt.Sprintf("load-%s-%d", m.id, m.generation), Self: m.id}
+	req := abi.Request{Op: abi.OpDescribe, ID: fmt.Sprintf("load-%s-%d", m.id, m.generation)}
 	data, fault, err := m.firstCall(ctx, req, progress)
 	switch {
 	case fault != nil && (fault.Kind == module.FaultTimeout || fault.Kind == module.FaultFuel && m.tooSlow(fault)):

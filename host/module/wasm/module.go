@@ -95,10 +95,6 @@ func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, er
 	}
 	m.asked.Store(time.Now().UnixNano())
 	m.engine.used.Add(1)
-	req.V = abi.Version
-	if req.Self == "" {
-		req.Self = m.id
-	}
 	data, fault, err := m.callOnce(ctx, req, true)
 	if fault != nil && m.tooSlow(fault) {
 		if err := m.awaitMachineCode(ctx); err != nil {
