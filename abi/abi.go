@@ -37,7 +37,13 @@ const (
 	OpEvent    = "event"    // Event -> {}
 	OpCompress = "compress" // Compressing -> Compressed
 	OpVerify   = "verify"   // Verifying -> Verified
-	OpAct      = "act"      // Acting -> Acted; of an action handler
+	OpAct      = "act"      // Acting -> Acted; of a handler, as those below
+
+	OpShow  = "show"  // Showing -> {}
+	OpSense = "sense" // Sensing -> Sensed
+	OpLine  = "line"  // Lining -> Lined
+	OpTimer = "timer" // Timer -> {}
+	OpRun   = "run"   // Running -> {}; of programs, beside their other calls and for as long as the handler acts
 )
 
 // Ops a module may ask of the host with host_call. Those behind the first blank
@@ -65,6 +71,13 @@ const (
 	HostMemoryAdd    = "memory.add"    // MemoryAdd -> Memory
 
 	HostHTTPFetch = "http.fetch" // FetchAsk -> Fetched; hosts are granted by name
+
+	HostPerceptionEmit    = "perception.emit"    // PerceptionAsk -> Emitted; of handlers, as those below
+	HostPerceptionRetract = "perception.retract" // RetractAsk -> Retracted
+	HostSoundEmit         = "sound.emit"         // Sound -> {}
+	HostBlobPut           = "blob.put"           // Blob -> BlobRef
+	HostBlobGet           = "blob.get"           // BlobRef -> Blob
+	HostTimerSet          = "timer.set"          // TimerAsk -> {}
 )
 
 // AlwaysGranted lists the host ops that no module has to be granted.
@@ -77,7 +90,9 @@ func AlwaysGranted() []string {
 
 // GrantedOnly lists the host ops that a companion has to be granted by name.
 func GrantedOnly() []string {
-	return []string{HostSay, HostActionEmit, HostModelGenerate, HostConversationStart, HostConversationEnd, HostMemorySearch, HostMemoryAdd, HostHTTPFetch}
+	return []string{HostSay, HostActionEmit, HostModelGenerate, HostConversationStart, HostConversationEnd, HostMemorySearch, HostMemoryAdd, HostHTTPFetch,
+		HostPerceptionEmit, HostPerceptionRetract, HostSoundEmit, HostBlobPut, HostBlobGet, HostTimerSet,
+	}
 }
 
 // Request is the envelope the host sends, and the one a guest sends with
@@ -102,9 +117,11 @@ type Reply struct {
 type ModuleKind string
 
 // The kinds of modules. A character lives in rooms; a handler stands behind what
-// is perceived, played or said, and lives in none.
+// is perceived, played or said, and lives in none. What a handler is asked is what its Ops say; the kinds
+// behind Handler tell people what it is for.
 const (
 	Character         ModuleKind = "character"
+	Handler           ModuleKind = "handler"
 	PerceptionHandler ModuleKind = "perception-handler"
 	ActionHandler     ModuleKind = "action-handler"
 	LineHandler       ModuleKind = "line-handler"

@@ -14,7 +14,7 @@ import (
 func knownOps() []string {
 	return []string{
 		OpDescribe, OpVote, OpSpeak, OpPerceive, OpResult, OpEvent,
-		OpAct, OpCompress, OpVerify, "save", "restore",
+		OpAct, OpShow, OpSense, OpLine, OpTimer, OpRun, OpCompress, OpVerify, "save", "restore",
 	}
 }
 
@@ -39,10 +39,10 @@ func ReadDescription(data json.RawMessage) (Description, error) {
 		}
 	}
 	switch d.Kind {
-	case "", Character, PerceptionHandler, ActionHandler, LineHandler:
+	case "", Character, Handler, PerceptionHandler, ActionHandler, LineHandler:
 	default:
-		return d, Errorf(CodeInvalid, "describe.kind: %q is no kind of module; known are: %s, %s, %s, %s",
-			d.Kind, Character, PerceptionHandler, ActionHandler, LineHandler)
+		return d, Errorf(CodeInvalid, "describe.kind: %q is no kind of module; known are: %s, %s, %s, %s, %s",
+			d.Kind, Character, Handler, PerceptionHandler, ActionHandler, LineHandler)
 	}
 	if err := d.checkHandling(); err != nil {
 		return d, err

@@ -17,7 +17,10 @@ func TestHandlersDescribeThemselves(t *testing.T) {
 		`{"abi":"1","name":"Lamp","kind":"action-handler","ops":["act"],"actions":[{"name":"a b"}]}`:                                                              "describe.actions",
 		`{"abi":"1","name":"Lamp","kind":"action-handler","ops":["act"],"actions":[` + many + `]}`:                                                                "describe.actions",
 		`{"abi":"1","name":"Aya","ops":["vote"],"actions":[{"name":"wave"}]}`:                                                                                     "describe.actions",
-		`{"abi":"1","name":"Aya","kind":"line-handler","ops":["vote"],"settings":{"type":"object"}}`:                                                              "describe.settings",
+		`{"abi":"1","name":"Aya","kind":"line-handler","ops":["line"],"settings":{"type":"object"}}`:                                                              "",
+		`{"abi":"1","name":"Aya","kind":"handler","ops":["show","run","timer","sense","act"],"actions":[{"name":"wave"}]}`:                                        "",
+		`{"abi":"1","name":"Aya","ops":["vote","line"]}`:                                                                                                          "describe.ops",
+		`{"abi":"1","name":"Aya","ops":["vote"],"settings":{"type":"object"}}`:                                                                                    "describe.settings",
 		`{"abi":"1","name":"Aya","kind":"character","ops":["vote"],"settings":{},"actions":[]}`:                                                                   "describe.settings",
 	} {
 		_, err := abi.ReadDescription(json.RawMessage(data))

@@ -21,6 +21,19 @@ type Handler struct {
 	// Act carries out an action. What it answers is told to the companion; an error says that nothing came
 	// of it, and an [*abi.Error] says so in its own words.
 	Act func(h *Host, a Acting) (message string, err error)
+	// Show is told what a room shows of a companion: its lines, their parts and their sounds, when a body begins to
+	// say them and when they are over, and its actions.
+	Show func(h *Host, s abi.Showing)
+	// Sense is asked about what a companion is to perceive, and Line about what it is to say: both may
+	// let it pass, change it or refuse it.
+	Sense func(h *Host, s abi.Sensing) (abi.Sensed, error)
+	Line  func(h *Host, l abi.Lining) (abi.Lined, error)
+	// Timer is called when a timer is due that [Host.SetTimer] set, and once at the start, with no name.
+	Timer func(h *Host, t abi.Timer)
+	// Run is called once and runs until h.Context() ends, beside the other calls, which makes it a
+	// source: it may call h whenever something happens. In a program alone; variables that others use, too, need a
+	// lock. Where it ends before, it is called again later.
+	Run func(h *Host, r abi.Running) error
 }
 
 // RegisterHandler makes c the handler of this module. Call it once, from init, in place of [Register].
@@ -29,19 +42,82 @@ func RegisterHandler(c Handler) {
 }
 
 func (c *Handler) describe() abi.Description {
+	ops := []string{abi.OpDescribe}
+	for op, has := range map[string]bool{
+		abi.OpAct: c.Act != nil, abi.OpShow: c.Show != nil, abi.OpSense: c.Sense != nil, abi.OpLine: c.Line != nil, abi.OpTimer: c.Timer != nil, abi.OpRun: c.Run != nil,
+	} {
+		if has {
+			ops = append(ops, op)
+		}
+	}
+	slices.Sort(ops[1:])
+	kind := abi.Handler
+	if len(ops) == 2 && c.Act != nil {
+		kind = abi.ActionHandler // which daemons know that know of no other ops
+	}
 	return abi.Description{
-		ABI: "1", Name: c.Name, Version: c.Version, Kind: abi.ActionHandler, Ops: []string{abi.OpDescribe, abi.OpAct},
+		ABI: "1", Name: c.Name, Version: c.Version, Kind: kind, Ops: ops,
 		Needs: slices.Clone(c.Needs), Actions: slices.Clone(c.Actions), Settings: json.RawMessage(c.Settings),
 	}
 }
 
-func (c *Handler) act(h *Host, a Acting) (abi.Acted, error) {
-	if c.Act == nil {
-		return abi.Acted{}, abi.Errorf(abi.CodeUnknownOp, "%s carries out nothing", c.Name)
+// dispatch runs one op.
+func (c *Handler) dispatch(req abi.Request, h *Host) (any, error) {
+	switch {
+	case req.Op == abi.OpAct && c.Act != nil:
+		return given(req, "an action", func(a Acting) (any, error) { return c.act(h, a) })
+	case req.Op == abi.OpShow && c.Show != nil:
+		return given(req, "something shown", func(s abi.Showing) (any, error) {
+			c.Show(h, s)
+			return struct{}{}, nil
+		})
+	case req.Op == abi.OpSense && c.Sense != nil:
+		return given(req, "a perception", func(s abi.Sensing) (any, error) { return c.Sense(h, s) })
+	case req.Op == abi.OpLine && c.Line != nil:
+		return given(req, "words", func(l abi.Lining) (any, error) { return c.Line(h, l) })
+	case req.Op == abi.OpTimer && c.Timer != nil:
+		return given(req, "a timer", func(t abi.Timer) (any, error) {
+			c.Timer(h, t)
+			return struct{}{}, nil
+		})
+	case req.Op == abi.OpRun && c.Run != nil:
+		return given(req, "companions", func(r abi.Running) (any, error) { return struct{}{}, c.Run(h, r) })
 	}
+	return nil, abi.Errorf(abi.CodeUnknownOp, "op %q is not one of mine", req.Op)
+}
+
+func (c *Handler) act(h *Host, a Acting) (abi.Acted, error) {
 	message, err := c.Act(h, a)
 	if abi.CodeOf(err) == abi.CodeInternal {
 		h.Log(abi.LevelError, "act: "+err.Error()) // which nobody else is told
 	}
 	return abi.Acted{Message: message}, err
 }
+
+// Emit has a companion perceive something. It has to be granted, and the companion be one of the handler's.
+func (h *Host) Emit(p abi.PerceptionAsk) (e abi.Emitted, err error) {
+	return e, h.Ask(abi.HostPerceptionEmit, p, &e)
+}
+
+// Retract takes back what was emitted and is not judged yet; count is how many perceptions that were.
+func (h *Host) Retract(r abi.RetractAsk) (count int, err error) {
+	var back abi.Retracted
+	err = h.Ask(abi.HostPerceptionRetract, r, &back)
+	return back.Count, err
+}
+
+// PutBlob gives the daemon something to keep for bodies and pages, at most [abi.MaxBlob] bytes. The ref has its address.
+func (h *Host) PutBlob(b abi.Blob) (ref abi.BlobRef, err error) {
+	return ref, h.Ask(abi.HostBlobPut, b, &ref)
+}
+
+// GetBlob gives what was put.
+func (h *Host) GetBlob(ref abi.BlobRef) (b abi.Blob, err error) {
+	return b, h.Ask(abi.HostBlobGet, ref, &b)
+}
+
+// Sound tells a room that a part of a line has a sound.
+func (h *Host) Sound(s abi.Sound) error { return h.Ask(abi.HostSoundEmit, s, nil) }
+
+// SetTimer has [Handler.Timer] called after a while.
+func (h *Host) SetTimer(t abi.TimerAsk) error { return h.Ask(abi.HostTimerSet, t, nil) }

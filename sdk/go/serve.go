@@ -87,8 +87,8 @@ func dispatch(c *Character, req abi.Request, h *Host) (any, error) {
 	switch {
 	case req.Op == abi.OpDescribe:
 		return c.describe(), nil
-	case req.Op == abi.OpAct && c.handler != nil:
-		return given(req, "an action", func(a Acting) (any, error) { return c.handler.act(h, a) })
+	case c.handler != nil:
+		return c.handler.dispatch(req, h)
 	case req.Op == abi.OpVote && c.Vote != nil:
 		return given(req, "a scene", func(s Scene) (any, error) {
 			v := c.Vote(h, s)
