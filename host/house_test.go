@@ -23,6 +23,8 @@ var floors = [][]string{
 	{"sdk/go"},
 	{"sdk/go/words", "sdk/go/process/wire"},
 	{"sdk/go/talk", "sdk/go/process"},
+	{"plugins/obs/...", "plugins/vts/...", "plugins/vmc/...", "plugins/chat/...", "plugins/voice/..."},
+	{"plugins/..."},
 	{"sdk/scaffold", "characters", "characters/..."},
 	{"host/spell", "host/limits", "host/knowledge", "host/context/quote", "host/search/gram", "host/force"},
 	{"host/card/tree", "host/config/source"},
