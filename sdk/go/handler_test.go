@@ -1,6 +1,7 @@
 package companion_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -70,4 +71,68 @@ func TestWeb(t *testing.T) {
 	if _, err := speak("ftp://a.example"); abi.CodeOf(err) != abi.CodeInvalid {
 		t.Error(err)
 	}
+}
+
+// TestHandlerOfAllOps: each op reaches its function, also beside one that runs.
+func TestHandlerOfAllOps(t *testing.T) {
+	running := make(chan struct{})
+	l := companion.NewLocalHandler(companion.Handler{
+		Name: "All",
+		Show: func(h *companion.Host, s abi.Showing) {
+			ref, err := h.PutBlob(abi.Blob{Type: "audio/wav", Bytes: []byte(s.Shown[0].Text)})
+			if err != nil {
+				h.Fail(err)
+			}
+			if err := h.Sound(abi.Sound{Line: s.Shown[0].Line, Blob: ref}); err != nil {
+				h.Fail(err)
+			}
+		},
+		Sense: func(_ *companion.Host, s abi.Sensing) (abi.Sensed, error) {
+			return abi.Sensed{Refuse: s.Perception.Title}, nil
+		},
+		Line: func(_ *companion.Host, l abi.Lining) (abi.Lined, error) { return abi.Lined{Text: l.Text + "!"}, nil },
+		Timer: func(h *companion.Host, x abi.Timer) {
+			if err := h.SetTimer(abi.TimerAsk{Name: x.Name, After: abi.MinTimer}); err != nil {
+				h.Fail(err)
+			}
+		},
+		Run: func(h *companion.Host, r abi.Running) error {
+			if _, err := h.Emit(abi.PerceptionAsk{Companion: r.Companions[0], Title: "chat"}); err != nil {
+				return err
+			}
+			close(running)
+			<-h.Context().Done()
+			_, err := h.Retract(abi.RetractAsk{Companion: r.Companions[0], Key: "7"})
+			return err
+		},
+	})
+	if d, err := l.Describe(); err != nil || d.Kind != abi.Handler || !slices.Equal(d.Ops, []string{"describe", "line", "run", "sense", "show", "timer"}) {
+		t.Errorf("%+v, %v", d, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ran := make(chan error, 1)
+	go func() { ran <- l.Run(ctx, abi.Running{Companions: []string{"aya"}}) }()
+	<-running
+	if err := l.Show(abi.Showing{Shown: []abi.Shown{{Line: "g-1", Text: "wave"}}}); err != nil {
+		t.Error(err)
+	}
+	if a, err := l.Sense(abi.Sensing{Perception: abi.Percept{Title: "chat"}}); err != nil || a.Refuse != "chat" {
+		t.Error(a, err)
+	}
+	if a, err := l.Line(abi.Lining{Text: "hi"}); err != nil || a.Text != "hi!" {
+		t.Error(a, err)
+	}
+	if err := l.Timer(abi.Timer{Name: "tick"}); err != nil {
+		t.Error(err)
+	}
+	cancel()
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+	l.Look(func() {
+		h := l.Handled
+		if len(h.Emitted) != 1 || len(h.Retracted) != 1 || len(h.Timers) != 1 || len(h.Sounds) != 1 || string(h.Blobs[h.Sounds[0].Blob.Hash].Bytes) != "wave" {
+			t.Errorf("%+v", h)
+		}
+	})
 }

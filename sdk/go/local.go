@@ -46,6 +46,10 @@ type Local struct {
 	Model func(abi.ModelAsk) (abi.ModelAnswer, error)
 	// Web answers for the web; without it there is none.
 	Web func(abi.FetchAsk) (abi.Fetched, error)
+	// Handled is what a handler asked for.
+	Handled Handled
+	// Asked, where it is set, is told of each host op that was answered. It must not call the Local.
+	Asked func(op string)
 
 	c   Character
 	mu  sync.Mutex // guards the fields in calls from many goroutines
@@ -122,6 +126,15 @@ func (l *Local) Verify(v Verifying) (verdict Verified, err error) {
 func (l *Local) ask(op string, data, v any) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.send(Carrier{Ask: l.hostCall, Log: l.log}, op, data, v)
+}
+
+func (l *Local) log(level abi.Level, text string) {
+	l.Logs = append(l.Logs, slog.Level(level).String()+" "+text)
+}
+
+// send is ask by a carrier.
+func (l *Local) send(by Carrier, op string, data, v any) error {
 	l.seq++
 	b, err := json.Marshal(struct {
 		abi.Request
@@ -130,9 +143,7 @@ func (l *Local) ask(op string, data, v any) error {
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", op, err)
 	}
-	out, _ := serve(&l.c, b, Carrier{Ask: l.hostCall, Log: func(level abi.Level, text string) {
-		l.Logs = append(l.Logs, slog.Level(level).String()+" "+text)
-	}})
+	out, _ := serve(&l.c, b, by)
 	var reply abi.Reply
 	if err := json.Unmarshal(out, &reply); err != nil {
 		return fmt.Errorf("decode the reply to %s: %w", op, err)
@@ -158,6 +169,9 @@ func (l *Local) hostCall(request []byte) []byte {
 		data, err = l.host(req.Op, req.Data)
 	}
 	reply, _ := encodeReply(data, err)
+	if l.Asked != nil {
+		l.Asked(req.Op)
+	}
 	return reply
 }
 
@@ -214,7 +228,7 @@ func (l *Local) host(op string, data json.RawMessage) (any, error) {
 		}
 		return asked(data, l.Model)
 	}
-	return nil, abi.Errorf(abi.CodeUnknownOp, "host_call: there is no op %q", op)
+	return l.handled(op, data)
 }
 
 func (l *Local) fetch(ask abi.FetchAsk) (abi.Fetched, error) {
