@@ -151,6 +151,10 @@ type Handler struct {
 	Module     string          `is:"home"`      // its id
 	Companions []string        `is:"companion"` // ids; Everyone means all of them
 	Settings   json.RawMessage // an object, by the module's own schema
+	Secrets    json.RawMessage `is:"secrets"`   // an object: names of settings with the path of a file, or Credential and a name
+	On         []string        `is:"pattern"`   // titles of perceptions that it filters, as path.Match has them; none: all
+	Order      int             `in:"0..1000"`   // filters are asked from the least on, then by name
+	Fail       string          `of:"skip stop"` // what it means where it fails as a filter
 }
 
 // Modules is the table [modules]: the folder of characters and how it is watched.

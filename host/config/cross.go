@@ -50,6 +50,9 @@ func (p *parse) cross() {
 	}
 	for i, h := range c.Handlers {
 		c.Handlers[i].Module = cmp.Or(h.Module, h.Name)
+		for _, f := range form.CheckSecrets(h.Settings, h.Secrets) {
+			p.complain(faultOf(f), dotted{"handler", h.Name, "secrets"})
+		}
 	}
 	for i, m := range c.Module {
 		if _, written := c.origins[dotted{sectionModule, m.Name, "grant"}.String()]; !written {

@@ -45,7 +45,7 @@ func TestDocumentUncommented(t *testing.T) {
 	// Nor have the agents of a project.
 	src = strings.Replace(src, "\nagents = []\n", "\nagents = [\"worker\", \"nikoni\"]\n", 1)
 	want := defaults()
-	want.Handlers = []Handler{{Name: "lamp", Module: "lamp", Companions: []string{Everyone}, Settings: json.RawMessage("{}")}}
+	want.Handlers = []Handler{{Name: "lamp", Module: "lamp", Companions: []string{Everyone}, Settings: json.RawMessage("{}"), Secrets: json.RawMessage("{}"), On: []string{}, Fail: "skip"}}
 	want.Models = []Model{defaultModel("main", "m")}
 	want.Companions = []Companion{{Name: "nikoni"}}
 	want.Module = []Module{{Name: "nikoni", Grant: want.Modules.Grant, Hosts: []string{}}}

@@ -242,6 +242,19 @@ func rows() []row {
 		}, map[string]string{
 			`"x"`: `"x" is not a table`, `[1]`: `a list is not a table`, `{ a = inf }`: `holds a number that is none`,
 		}},
+		{"handler.NAME.secrets", map[string]any{
+			`{}`: json.RawMessage(`{}`), `{ password = "credential:obs", key = "/etc/key" }`: json.RawMessage(`{"key":"/etc/key","password":"credential:obs"}`),
+		}, map[string]string{
+			`"x"`: `"x" is not a table`, `{ key = 1 }`: `key is not the path of a file (try "credential:key")`, `{ key = "" }`: `key is not the path of a file (try "credential:key")`,
+			`{ key = "credential:" }`: `key: "credential:" names no credential (try "credential:key")`,
+		}},
+		{"handler.NAME.on", map[string]any{`["chat", "view*"]`: []string{"chat", "view*"}}, map[string]string{
+			`["[a"]`:  `1st item: "[a" is no pattern (write a title, or a part of one and *, as "chat*")`,
+			`["a b"]`: `1st item: "a b" is no pattern (write a title, or a part of one and *, as "chat*")`,
+			`[""]`:    `1st item: "" is no pattern (write a title, or a part of one and *, as "chat*")`,
+		}},
+		{"handler.NAME.order", map[string]any{`7`: 7}, map[string]string{`1001`: `1001 is outside 0..1000`}},
+		{"handler.NAME.fail", map[string]any{`"stop"`: "stop"}, map[string]string{`"halt"`: `"halt" is unknown, have: skip, stop`}},
 		{"module.NAME.program", map[string]any{
 			`"voice"`:     "voice",
 			`"voice.exe"`: "voice.exe",

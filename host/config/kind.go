@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,7 +90,7 @@ func literal(k kind, v any) string {
 		d := json.NewDecoder(bytes.NewReader(n))
 		d.UseNumber()
 		_ = d.Decode(&all) // it was written here
-		return inline(all)
+		return form.Inline(all)
 	case int64:
 		if _, isSize := k.(size); isSize {
 			v = form.SizeText(n)
@@ -116,7 +115,7 @@ func wrongType(k kind, v any, want string) (any, []*fault) {
 			}
 		}
 	}
-	return refuse(hint, "%s is not %s", describe(v), want)
+	return refuse(hint, "%s is not %s", form.Describe(v), want)
 }
 
 // notAmong words a value that is none of those there are.
@@ -124,7 +123,7 @@ func notAmong(v any, known []string) *fault {
 	if s, isText := v.(string); isText {
 		return faultOf(form.Unknown(s, known))
 	}
-	return &fault{message: describe(v) + " is unknown, have: " + strings.Join(known, ", ")}
+	return &fault{message: form.Describe(v) + " is unknown, have: " + strings.Join(known, ", ")}
 }
 
 func (k table) read(v any) (any, []*fault) {
@@ -137,44 +136,6 @@ func (k table) read(v any) (any, []*fault) {
 		return refuse("", "holds a number that is none")
 	}
 	return json.RawMessage(text), nil
-}
-
-// inline writes JSON as TOML has it within a line.
-func inline(v any) string {
-	var parts []string
-	switch v := v.(type) {
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, toml.Key{name}.String()+" = "+inline(v[name]))
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	case []any:
-		for _, item := range v {
-			parts = append(parts, inline(item))
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	}
-	line, _ := toml.Marshal(map[string]any{"v": v}) // what came of TOML always encodes
-	return strings.TrimSpace(strings.TrimPrefix(string(line), "v = "))
-}
-
-// describe names a TOML value in a message.
-func describe(v any) string {
-	switch v := v.(type) {
-	case string:
-		return form.Show(v)
-	case time.Time:
-		return "a date or time"
-	case []any:
-		return "a list"
-	case map[string]any:
-		return "a table"
-	case []map[string]any:
-		return "an array of tables"
-	case nil: // TOML has none, JSON has
-		return "null"
-	}
-	return fmt.Sprint(v)
 }
 
 func (k truth) read(v any) (any, []*fault) {
@@ -196,7 +157,7 @@ func (k number) read(v any) (any, []*fault) {
 	case !ok:
 		return wrongType(k, v, "a number")
 	case n != k.also && !(n >= k.min && n <= k.max): // as NaN is
-		return refuse("", "%s is outside %s", describe(v), k.in)
+		return refuse("", "%s is outside %s", form.Describe(v), k.in)
 	case k.whole:
 		return whole, nil
 	}
@@ -208,7 +169,7 @@ func (k span) read(v any) (any, []*fault) {
 	d, err := time.ParseDuration(s)
 	switch {
 	case !ok || err != nil:
-		return refuse("try "+form.Show(form.GuessSpan(strings.Trim(describe(v), `"`))), "%s is not a duration", describe(v))
+		return refuse("try "+form.Show(form.GuessSpan(strings.Trim(form.Describe(v), `"`))), "%s is not a duration", form.Describe(v))
 	case d < k.min || d > k.max:
 		return refuse("", "%s is outside %s", form.Show(s), k.in)
 	case d%time.Millisecond != 0:
@@ -224,11 +185,11 @@ func (k size) read(v any) (any, []*fault) {
 	}
 	switch {
 	case !ok:
-		return refuse("try "+form.Show(form.GuessSize(strings.Trim(describe(v), `"`))), "%s is not a size", describe(v))
+		return refuse("try "+form.Show(form.GuessSize(strings.Trim(form.Describe(v), `"`))), "%s is not a size", form.Describe(v))
 	case n < k.min || n > k.max:
-		return refuse("", "%s is outside %s", describe(v), k.in)
+		return refuse("", "%s is outside %s", form.Describe(v), k.in)
 	case n%k.unit != 0:
-		return refuse("try "+form.Show(form.SizeText(min(k.max, n/k.unit*k.unit+k.unit))), "%s is not a multiple of %s", describe(v), form.SizeText(k.unit))
+		return refuse("try "+form.Show(form.SizeText(min(k.max, n/k.unit*k.unit+k.unit))), "%s is not a multiple of %s", form.Describe(v), form.SizeText(k.unit))
 	}
 	return n, nil
 }
@@ -242,7 +203,7 @@ func (k text) read(v any) (any, []*fault) {
 		case int64, bool:
 			hint = "try " + literal(k, fmt.Sprint(v))
 		}
-		return refuse(hint, "%s is not a text", describe(v))
+		return refuse(hint, "%s is not a text", form.Describe(v))
 	case !utf8.ValidString(s):
 		return refuse("", "%s is not UTF-8", form.Show(s))
 	}

@@ -1,7 +1,10 @@
 package form
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,6 +73,38 @@ func Secret(example string) Form {
 		}
 		return Path(s)
 	}
+}
+
+// CheckSecrets reports what is wrong with secrets of settings, both objects of JSON: each secret is the path of a file, or
+// one of systemd's credentials, in place of a setting that is not written down.
+func CheckSecrets(settings, secrets []byte) (faults []*Fault) {
+	var written, all map[string]any
+	_ = json.Unmarshal(settings, &written) // both were read
+	_ = json.Unmarshal(secrets, &all)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		from, isText := all[name].(string)
+		_, fault := Secret(name)(from)
+		switch {
+		case !isText || from == "":
+			fault = &Fault{Message: name + " is not the path of a file", Hint: "try " + Show(Credential+name)}
+		case fault != nil:
+			fault = &Fault{Message: name + ": " + fault.Message, Hint: fault.Hint}
+		case written[name] != nil:
+			fault = &Fault{Message: name + " is written among the settings, too", Hint: "leave it out there"}
+		}
+		if fault != nil {
+			faults = append(faults, fault)
+		}
+	}
+	return faults
+}
+
+// Pattern takes what titles are compared with: a title, in which * stands for anything.
+func Pattern(s string) (string, *Fault) {
+	if _, err := path.Match(s, ""); err != nil || s == "" || strings.ContainsFunc(s, unicode.IsSpace) {
+		return "", &Fault{Message: Show(s) + " is no pattern", Hint: `write a title, or a part of one and *, as "chat*"`}
+	}
+	return s, nil
 }
 
 // Name takes the name of a room or a companion, or also.
