@@ -253,7 +253,7 @@ func rows() []row {
 			`["a b"]`: `1st item: "a b" is no pattern (write a title, or a part of one and *, as "chat*")`,
 			`[""]`:    `1st item: "" is no pattern (write a title, or a part of one and *, as "chat*")`,
 		}},
-		{"handler.NAME.order", map[string]any{`7`: 7}, map[string]string{`1001`: `1001 is outside 0..1000`}},
+		{"handler.NAME.order", map[string]any{`7`: int64(7)}, map[string]string{`1001`: `1001 is outside 0..1000`}},
 		{"handler.NAME.fail", map[string]any{`"stop"`: "stop"}, map[string]string{`"halt"`: `"halt" is unknown, have: skip, stop`}},
 		{"module.NAME.program", map[string]any{
 			`"voice"`:     "voice",
