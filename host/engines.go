@@ -12,7 +12,6 @@ import (
 
 	"github.com/companiond/companiond/host/child"
 	"github.com/companiond/companiond/host/context/kept"
-	"github.com/companiond/companiond/host/handler"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/process"
@@ -74,20 +73,6 @@ func (h *Host) newFolders(grants module.Grants, changed func(folder.Change)) (*f
 		plugins.Engines = append(plugins.Engines, h.plugins)
 	}
 	return folder.NewSet(characters, plugins)
-}
-
-// newHandlers makes what lets handlers act.
-func (h *Host) newHandlers() *handler.Stage {
-	cfg := handler.Config{Home: h.rooms.Home, Module: h.folder.Module, Log: h.log, Companions: func() (ids []string) {
-		for _, c := range h.folder.Companions() {
-			ids = append(ids, c.ID())
-		}
-		return ids
-	}}
-	for _, one := range h.cfg.Handlers {
-		cfg.Handlers = append(cfg.Handlers, handler.Handler(one))
-	}
-	return handler.New(cfg)
 }
 
 // programs gives the ids of modules that are programs.
