@@ -53,6 +53,13 @@ func TestEspeakSpeaksAsItLooks(t *testing.T) {
 	if !same(konnichiwa, said(t, e, "こんにちは、おげんきですか。", engine.Voice{Speaker: "ja"})) {
 		t.Error("Japanese is not spoken as such")
 	}
+	b, err := exec.Command("espeak-ng", "-v", "ja", "--stdout", "こんにちは、おげんきですか。").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if byHand, err := sound.Read(b); err != nil || math.Abs(byHand.Seconds()-konnichiwa.Seconds()) > 0.01 {
+		t.Errorf("%v s, by hand %v s, %v", konnichiwa.Seconds(), byHand.Seconds(), err)
+	}
 	if same(hello, said(t, e, "Hello, how are you today?", engine.Voice{Language: "de"})) || same(hello, said(t, espeakNG(t, "de"), "Hello, how are you today?", engine.Voice{})) {
 		t.Error("German is spoken as English is")
 	}
