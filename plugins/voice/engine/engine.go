@@ -34,7 +34,7 @@ type Speech struct {
 	Mouth []abi.Viseme // as the engine tells; nil where it does not
 }
 
-// Voice is how somebody speaks. What is not set is as the engine has it.
+// Voice is how somebody speaks. A field that is not set is as the engine has it.
 type Voice struct {
 	Speaker      Name     `json:"speaker"`
 	Model        Name     `json:"model"`

@@ -340,25 +340,7 @@ func TestVoicevoxsOwnSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths := doc.(map[string]any)["paths"].(map[string]any)
-	for where, names := range takes {
-		method, path, _ := strings.Cut(where, " ")
-		op, ok := paths[path].(map[string]any)[strings.ToLower(method)].(map[string]any)
-		if !ok {
-			t.Errorf("it has no %s", where)
-			continue
-		}
-		var has []string
-		parameters, _ := op["parameters"].([]any)
-		for _, p := range parameters {
-			has = append(has, p.(map[string]any)["name"].(string))
-		}
-		for _, name := range names {
-			if !slices.Contains(has, name) {
-				t.Logf("%s has no %s in this version", where, name)
-			}
-		}
-	}
+	hasPaths(t, doc.(map[string]any)["paths"].(map[string]any))
 	// The engine writes null where its description says that nothing stands.
 	absent := regexp.MustCompile(`,"(?:consonant|consonant_length|pause_mora)":null`).ReplaceAllString(query, "")
 	address, all := voicevox(t, absent, func(body string) []byte { return tone(24000, length(t, body)).WAV() })
@@ -388,5 +370,28 @@ func TestVoicevoxsOwnSchema(t *testing.T) {
 	}
 	if err := list.Validate(ours); err != nil {
 		t.Errorf("it would not list the speakers so: %v", err)
+	}
+}
+
+// hasPaths holds that a description has the paths that are asked, and tells of parameters that it has not.
+func hasPaths(t *testing.T, paths map[string]any) {
+	t.Helper()
+	for where, names := range takes {
+		method, path, _ := strings.Cut(where, " ")
+		op, ok := paths[path].(map[string]any)[strings.ToLower(method)].(map[string]any)
+		if !ok {
+			t.Errorf("it has no %s", where)
+			continue
+		}
+		var has []string
+		parameters, _ := op["parameters"].([]any)
+		for _, p := range parameters {
+			has = append(has, p.(map[string]any)["name"].(string))
+		}
+		for _, name := range names {
+			if !slices.Contains(has, name) {
+				t.Logf("%s has no %s in this version", where, name)
+			}
+		}
 	}
 }

@@ -34,7 +34,7 @@ func NewDictionary(words map[string]string) Dictionary {
 }
 
 // apply writes the words of a text as they sound: at each place the longest that stands there. One that begins or ends
-// with a Latin letter or a digit is no part of a longer word of these. What was written so is not looked at again.
+// with a Latin letter or a digit is no part of a longer word of these. Nothing that was written so is looked at again.
 func (d Dictionary) apply(text string) string {
 	if len(d.words) == 0 {
 		return text

@@ -106,7 +106,7 @@ func (f *format) clip(b []byte) Clip {
 	return c
 }
 
-// sample reads the first sample. What is no number is silence.
+// sample reads the first sample. One that is no number is silence.
 func (f *format) sample(b []byte) float64 {
 	switch {
 	case f.tag == formatFloat && f.bits == 32:

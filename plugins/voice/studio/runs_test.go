@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/BurntSushi/toml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/companiond/companiond/plugins/voice/studio"
@@ -126,6 +129,32 @@ func TestForgottenLines(t *testing.T) {
 	}
 }
 
+// ofTheReadme gives the settings in the README, as JSON.
+func ofTheReadme(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(b), "```toml\n")
+	block, _, _ := strings.Cut(rest, "```")
+	var file struct {
+		Module  map[string]struct{ Grant []string }
+		Handler map[string]struct{ Settings map[string]any }
+	}
+	if _, err := toml.Decode(block, &file); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := file.Module["voice"].Grant, studio.Handler().Needs; !slices.Equal(got, want) {
+		t.Errorf("the README grants %q, and %q are needed", got, want)
+	}
+	settings, err := json.Marshal(file.Handler["voice"].Settings)
+	if err != nil || len(file.Handler["voice"].Settings) == 0 {
+		t.Fatalf("%s, %v", settings, err)
+	}
+	return string(settings)
+}
+
 // TestSchema: the settings of the README are taken, and those that cannot be are not.
 func TestSchema(t *testing.T) {
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(studio.Handler().Settings))
@@ -141,6 +170,7 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	for settings, ok := range map[string]bool{
+		ofTheReadme(t):           true,
 		`{"engine":"espeak-ng"}`: true,
 		`{"engine":"voicevox","address":"http://127.0.0.1:50021","voices":{"aya":{"speaker":3,"speed":1.1,"pitch":-0.05,"intonation":1.2,"emotions":{"happy":{"speaker":1}}},"kyoko":{"speaker":"四国めたん","style":"あまあま"}}}`: true,
 		`{"engine":"openai","key":"sk","voice":{"speaker":"nova","model":"tts-1","instructions":"Softly."},"dictionary":{"AI":"エーアイ"},"parallel":8}`:                                                                       true,

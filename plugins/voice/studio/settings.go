@@ -32,13 +32,13 @@ const schema = `{
 	"key": {"type": "string", "description": "The key of a server that wants one. Write it into the handler's secrets and not here."},
 	"language": {"type": "string", "pattern": "^[a-z]{2,3}(-[A-Za-z0-9-]+)?$", "description": "Of all that is said, such as ja or en; if not set each part is read as it looks. For espeak-ng and Style-Bert-VITS2."},
 	"parallel": {"type": "integer", "minimum": 1, "maximum": 8, "description": "How many parts are made at once; 2 if not set."},
-	"dictionary": {"type": "object", "additionalProperties": {"type": "string"}, "description": "How words are read, such as AI = \"エーアイ\": the longest first, and of Latin letters whole words."},
+	"dictionary": {"type": "object", "additionalProperties": {"type": "string"}, "description": "How words are read, as AI = \"エーアイ\": the longest first, and of Latin letters whole words."},
 	"voice": {"$ref": "#/$defs/voice", "description": "The voice of companions that have none of their own."},
 	"voices": {"type": "object", "additionalProperties": {"$ref": "#/$defs/voice"}, "description": "The voice of each companion, by its id."}
 },
 "$defs": {
 	"emotion": {"type": "object", "additionalProperties": false, "properties": {
-		"speaker": {"type": ["integer", "string"], "description": "Whose voice. VOICEVOX and its family: a style's number, or a speaker's name. OpenAI: a voice such as alloy. Style-Bert-VITS2: a speaker's number or name. espeak-ng: a voice such as ja or en-us+f3."},
+		"speaker": {"type": ["integer", "string"], "description": "The speaker. VOICEVOX and its family: a style's number, or a speaker's name. OpenAI: a voice such as alloy. Style-Bert-VITS2: a speaker's number or name. espeak-ng: a voice such as ja or en-us+f3."},
 		"model": {"type": ["integer", "string"], "description": "OpenAI: the model, gpt-4o-mini-tts if not set. Style-Bert-VITS2: its number or name."},
 		"style": {"type": "string", "description": "VOICEVOX and its family: a style of the speaker, where that is a name. Style-Bert-VITS2: a style such as Neutral."},
 		"style_weight": {"type": "number", "minimum": 0, "maximum": 20, "description": "Style-Bert-VITS2: how strong the style is."},
@@ -54,7 +54,7 @@ const schema = `{
 		"style_weight": {"$ref": "#/$defs/emotion/properties/style_weight"}, "speed": {"$ref": "#/$defs/emotion/properties/speed"}, "pitch": {"$ref": "#/$defs/emotion/properties/pitch"},
 		"intonation": {"$ref": "#/$defs/emotion/properties/intonation"}, "volume": {"$ref": "#/$defs/emotion/properties/volume"}, "language": {"$ref": "#/$defs/emotion/properties/language"},
 		"instructions": {"$ref": "#/$defs/emotion/properties/instructions"},
-		"emotions": {"type": "object", "additionalProperties": false, "description": "What is otherwise in a part with an emotion.", "properties": {
+		"emotions": {"type": "object", "additionalProperties": false, "description": "How the voice is otherwise in a part with an emotion.", "properties": {
 			"neutral": {"$ref": "#/$defs/emotion"}, "happy": {"$ref": "#/$defs/emotion"}, "angry": {"$ref": "#/$defs/emotion"},
 			"sad": {"$ref": "#/$defs/emotion"}, "relaxed": {"$ref": "#/$defs/emotion"}, "surprised": {"$ref": "#/$defs/emotion"}
 		}}

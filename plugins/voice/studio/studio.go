@@ -174,8 +174,8 @@ func (s *Studio) finish(p *part, m made) {
 	p.state, p.made = ready, m
 }
 
-// tell tells the parts of a line that are ready, in their order, while nobody else does. What do answers with an error
-// is told later, by another.
+// tell tells the parts of a line that are ready, in their order, while nobody else does. A part for which do gives an
+// error is told later, by another.
 func (s *Studio) tell(l *line, do func(p *part, m made) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
