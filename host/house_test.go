@@ -23,6 +23,8 @@ var floors = [][]string{
 	{"sdk/go"},
 	{"sdk/go/words", "sdk/go/process/wire"},
 	{"sdk/go/talk", "sdk/go/process"},
+	{"plugins/voice/sound", "plugins/voice/reading"},
+	{"plugins/voice/engine"},
 	{"plugins/obs/...", "plugins/vts/...", "plugins/vmc/...", "plugins/chat/...", "plugins/voice/..."},
 	{"plugins/..."},
 	{"sdk/scaffold", "characters", "characters/..."},
