@@ -61,7 +61,7 @@ func TestWhatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// Whatever can be written is read again by a reader that was written from the specification.
+// All that can be written is read again by a reader that was written from the specification.
 func TestReadAgain(t *testing.T) {
 	text := rapid.StringMatching(`[^\x00]{0,20}`)
 	arg := rapid.OneOf(

@@ -194,7 +194,7 @@ func (l *link) asks(ctx context.Context, c *studio.Conn) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, decides)
 	defer cancel()
 	var t studio.Token
-	err := c.Ask(ctx, studio.TokenRequest, studio.Who{Name: pluginName, Developer: developer}, &t)
+	err := c.Ask(ctx, studio.TokenRequest, studio.Plugin{Name: pluginName, Developer: developer}, &t)
 	if err == nil && t.Token == "" {
 		err = errors.New("it gave no token")
 	}
@@ -206,6 +206,6 @@ func (l *link) shows(ctx context.Context, c *studio.Conn, token string) (ok bool
 	ctx, cancel := context.WithTimeout(ctx, answering)
 	defer cancel()
 	var s studio.Session
-	err = c.Ask(ctx, studio.SessionRequest, studio.Who{Name: pluginName, Developer: developer, Token: token}, &s)
+	err = c.Ask(ctx, studio.SessionRequest, studio.Plugin{Name: pluginName, Developer: developer, Token: token}, &s)
 	return s.Authenticated, err
 }

@@ -208,7 +208,7 @@ func TestAnotherPluginHasTheMouth(t *testing.T) {
 	})
 }
 
-// What another companion's room shows, or another handler's, moves nothing here.
+// Nothing moves by what another companion's room shows, or is shown to another handler.
 func TestShownToAnother(t *testing.T) {
 	within(t, `{}`, func(t *testing.T, x *bubble) {
 		x.run()

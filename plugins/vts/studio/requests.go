@@ -22,8 +22,8 @@ const (
 	ModelClicked = "ModelClickedEvent"
 )
 
-// Who is the data of a TokenRequest, and with a token that of a SessionRequest.
-type Who struct {
+// Plugin is the data of a TokenRequest, and with a token that of a SessionRequest.
+type Plugin struct {
 	Name      string `json:"pluginName"`      // 3 to 32 characters
 	Developer string `json:"pluginDeveloper"` // likewise
 	Token     string `json:"authenticationToken,omitempty"`

@@ -34,6 +34,26 @@ func needsClient(t *testing.T) {
 	}
 }
 
+// steps are what the client prints.
+var steps = []string{
+	`token: "studio-token-1"`,
+	`hotkeys: [true,"Akari",[["Wave","TriggerAnimation","wave.motion3.json","h1"]]]`,
+	`trigger: "h1"`,
+	`cooldown: 203`,
+	`no hotkey: 202`,
+	`expressions: [["sad","sad.exp3.json",true],["joy","joy.exp3.json",false]]`,
+	`no expression: 651`,
+	`no file of an expression: 650`,
+	`moved too long: 302`,
+	`a name too short: 350`,
+	`a default parameter: 354`,
+	`parameters: [["FaceAngleX","MouthOpen","MouthSmile","VoiceVolume","VoiceVolumePlusMouthOpen"],[["MyMouth","a client",0.5]]]`,
+	`no parameter: 453`,
+	`an unknown request: 7`,
+	`subscribed: true`,
+	`clicked: [true,1,["hair_right6","face_skin"]]`,
+}
+
 // TestAClientOfOthers: a client that was written for the real VTube Studio takes this one for it.
 func TestAClientOfOthers(t *testing.T) {
 	needsClient(t)
@@ -76,25 +96,7 @@ func TestAClientOfOthers(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, complaints.String())
 	}
-	want := []string{
-		`token: "studio-token-1"`,
-		`hotkeys: [true,"Akari",[["Wave","TriggerAnimation","wave.motion3.json","h1"]]]`,
-		`trigger: "h1"`,
-		`cooldown: 203`,
-		`no hotkey: 202`,
-		`expressions: [["sad","sad.exp3.json",true],["joy","joy.exp3.json",false]]`,
-		`no expression: 651`,
-		`no file of an expression: 650`,
-		`moved too long: 302`,
-		`a name too short: 350`,
-		`a default parameter: 354`,
-		`parameters: [["FaceAngleX","MouthOpen","MouthSmile","VoiceVolume","VoiceVolumePlusMouthOpen"],[["MyMouth","a client",0.5]]]`,
-		`no parameter: 453`,
-		`an unknown request: 7`,
-		`subscribed: true`,
-		`clicked: [true,1,["hair_right6","face_skin"]]`,
-	}
-	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
+	if g, w := strings.Join(got, "\n"), strings.Join(steps, "\n"); g != w {
 		t.Errorf("got\n%s\nwant\n%s\n%s", g, w, complaints.String())
 	}
 	s.Look(func(st *studiotest.State) {
