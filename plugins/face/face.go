@@ -20,7 +20,7 @@ const Neutral = "neutral"
 // Options of a face.
 type Options struct {
 	// Guess has the mouth move by the text, as long as it is estimated to take, where a part has no sound that
-	// says how.
+	// says how, and where no body plays: a line that is over without having begun is said then.
 	Guess bool
 	// Rest is how long an emotion stays when its line is over; with 0 it stays until the next.
 	Rest time.Duration
@@ -59,7 +59,10 @@ func New(o Options) *Face {
 type key struct{ companion, line string }
 
 // line is what is known of a line that is not over.
-type line struct{ parts map[int]*part }
+type line struct {
+	parts map[int]*part
+	begun bool // to be said
+}
 
 // part is what is known of a part of a line.
 type part struct {
@@ -75,7 +78,8 @@ type saying struct {
 	of    key
 	part  int
 	since time.Time
-	now   int // the part of a whole line that was come to
+	now   int  // the part of a whole line that was come to
+	alone bool // no body says it, and nobody tells when it is over
 }
 
 // mostLines bounds the lines that are kept; of those whose end is not shown the oldest are forgotten.
@@ -133,7 +137,7 @@ func (f *Face) show(at time.Time, k key, x abi.Shown, mouth []abi.Viseme) {
 			p.long = seconds(x.Sound.Seconds)
 		}
 	case abi.ShowStarts:
-		f.saying = saying{of: k, part: x.Part, since: at}
+		f.begin(at, saying{of: k, part: x.Part, since: at})
 		if x.Part > 0 {
 			p := f.part(k, x.Part)
 			if x.Seconds > 0 {
@@ -144,6 +148,10 @@ func (f *Face) show(at time.Time, k key, x abi.Shown, mouth []abi.Viseme) {
 			}
 		}
 	case abi.ShowEnd:
+		if l := f.lines[k]; f.opts.Guess && x.End == "said" && l != nil && !l.begun {
+			f.begin(at, saying{of: k, since: at, alone: true})
+			return
+		}
 		f.over(at, k)
 	case abi.ShowStop:
 		for known := range f.lines {
@@ -155,6 +163,17 @@ func (f *Face) show(at time.Time, k key, x abi.Shown, mouth []abi.Viseme) {
 		if f.saying.of.companion == k.companion {
 			f.saying = saying{}
 		}
+	}
+}
+
+// begin says what is said from now on.
+func (f *Face) begin(at time.Time, s saying) {
+	if f.saying.alone && f.saying.of != s.of {
+		f.over(at, f.saying.of)
+	}
+	f.saying = s
+	if l := f.lines[s.of]; l != nil {
+		l.begun = true
 	}
 }
 
@@ -247,7 +266,10 @@ func (f *Face) mouth(at time.Time) (mouth []abi.Viseme, into time.Duration, talk
 			f.saying.now = n
 			f.wear(f.saying.of, p.emotion)
 		}
-		return p.mouth, into, len(p.mouth) > 0 && into < length(p.mouth)
+		return p.mouth, into, f.saying.alone || len(p.mouth) > 0 && into < length(p.mouth)
+	}
+	if f.saying.alone {
+		f.over(at, f.saying.of)
 	}
 	return nil, 0, false
 }
@@ -257,13 +279,14 @@ func (f *Face) shape(p *part) {
 	if !f.opts.Guess || p.known || p.text == "" {
 		return
 	}
-	long := p.seconds
+	long := seconds(p.seconds)
 	if p.long > 0 {
-		long = p.long.Seconds()
+		long = p.long
 	}
-	if long > 0 {
-		p.mouth, p.known = Guess(p.text, seconds(long)), true
+	if long == 0 { // nobody has estimated it
+		long = time.Duration(len(beatsOf(p.text))) * beat
 	}
+	p.mouth, p.known = Guess(p.text, long), true
 }
 
 // takes gives how long a part is said.

@@ -190,6 +190,47 @@ func TestGuessOnlyWhereItIsWanted(t *testing.T) {
 	}
 }
 
+// Where no body plays, a line is over as soon as it is there: with Guess the mouth says it then, part by part.
+func TestNobodyPlays(t *testing.T) {
+	f := New(Options{Guess: true, Rest: time.Second})
+	shows(t, f, 0, piece("l1", 1, "happy", "あ"), piece("l1", 2, "sad", "お…"), end("l1"))
+	for _, c := range []struct {
+		ms   int
+		want string
+	}{
+		{300, "happy, a 0.90"}, {999, "happy, a 0.36"}, {1200, "sad, o 0.70"}, {1999, "sad, n 0.00"}, {2000, "sad, shut 0.00"}, {2999, "sad, shut 0.00"}, {3000, "neutral, shut 0.00"},
+	} {
+		if got := stands(f.Pose(at(c.ms))); got != c.want {
+			t.Errorf("at %d ms: %s, want %s", c.ms, got, c.want)
+		}
+	}
+	if len(f.lines) > 0 {
+		t.Errorf("%d lines are kept", len(f.lines))
+	}
+	shows(t, f, 4000, piece("l2", 1, "happy", "あ"), end("l2"), piece("l3", 1, "sad", "お"), end("l3"))
+	if got := stands(f.Pose(at(4300))); got != "sad, o 0.70" || len(f.lines) != 1 {
+		t.Errorf("the newest is said: %s, %d lines", got, len(f.lines))
+	}
+	shows(t, f, 4300, abi.Shown{Kind: abi.ShowStop})
+	if got := stands(f.Pose(at(4300))); got != "sad, shut 0.00" {
+		t.Errorf("when it is stopped: %s", got)
+	}
+	shows(t, f, 9000, piece("l4", 1, "", "あ"), abi.Shown{Kind: abi.ShowEnd, Line: "l4", End: "cut"})
+	if got := stands(f.Pose(at(9300))); got != "neutral, shut 0.00" {
+		t.Errorf("one that was cut: %s", got)
+	}
+	shows(t, f, 10_000, piece("l5", 1, "", "あ"), starts("l5", 1), end("l5"))
+	if got := stands(f.Pose(at(10_300))); got != "neutral, shut 0.00" {
+		t.Errorf("one that a body played: %s", got)
+	}
+	still := piece("l6", 1, "", "あい")
+	still.Seconds = 0
+	shows(t, f, 20_000, still, end("l6"))
+	if got, over := f.Pose(at(20_279)), f.Pose(at(20_281)); !got.Talks || over.Talks {
+		t.Errorf("one that nobody estimated: %+v, %+v", got, over)
+	}
+}
+
 func TestASoundReplacesTheGuess(t *testing.T) {
 	f := New(Options{Guess: true})
 	shows(t, f, 0, piece("l1", 1, "", "あ"), starts("l1", 1))

@@ -89,6 +89,9 @@ var opens = map[string]float64{"a": 0.9, "i": 0.4, "u": 0.35, "e": 0.6, "o": 0.7
 
 const unknown = 0.6
 
+// beat is how long a vowel takes, about seven of them a second.
+const beat = 140 * time.Millisecond
+
 // Guess gives a timeline for a text that is said in a time, without having heard it: a mouth that opens and shuts as
 // often as there are vowels, and is shut where the text pauses.
 func Guess(text string, long time.Duration) []abi.Viseme {

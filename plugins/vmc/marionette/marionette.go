@@ -50,7 +50,7 @@ const schema = `{
     "mouth": {"type": "string", "enum": ["shapes", "open"], "default": "shapes", "description": "shapes: A, I, U, E and O, where the voice tells; open: A alone"},
     "fade": {"type": "number", "minimum": 0, "maximum": 5, "default": 0.25, "description": "seconds from one emotion to the next"},
     "rest": {"type": "number", "minimum": 0, "maximum": 3600, "default": 3, "description": "seconds that an emotion stays when its line is over; with 0 until the next"},
-    "guess": {"type": "boolean", "default": false, "description": "move the mouth by the text where there is no sound"}
+    "guess": {"type": "boolean", "default": false, "description": "move the mouth by the text where there is no sound, or nobody plays"}
   }
 }`
 

@@ -47,7 +47,7 @@ const schema = `{
     },
     "rest": {"type": "number", "minimum": 0, "maximum": 3600, "default": 3, "description": "seconds that an emotion stays when its line is over; with 0 until the next"},
     "mouth": {"type": "string", "pattern": "^[A-Za-z0-9]{4,32}$", "description": "the input parameter that opens the mouth; without it MouthOpen or another usual one"},
-    "guess": {"type": "boolean", "default": false, "description": "move the mouth by the text where there is no sound"},
+    "guess": {"type": "boolean", "default": false, "description": "move the mouth by the text where there is no sound, or nobody plays"},
     "touch": {"type": "string", "description": "the title of the card's perception when somebody clicks on the model; without it none"}
   }
 }`
