@@ -35,18 +35,19 @@ test: packages build
 	$(GO) test -timeout 10m -run FilesThatAreTooMuch $(TESTFLAGS) ./cmd/companiond
 	@for d in host/testdata/agents host/testdata/agents7; do if [ -d $$d/node_modules ]; then npm test --silent --prefix $$d || exit 1; fi; done
 
-# What tests use besides Go. Debian packages: wasm-validate, file systems to pull the plug
-# of, what builds the examples in C and Rust, and a voice. From npm: agents and judges of the MCP door. Where something
-# cannot be installed, its tests say that they were skipped.
+# What tests use besides Go. Debian packages: wasm-validate, file systems to pull the plug of, what builds the examples in C and
+# Rust, and what handlers are tested against: a voice, a chat, OBS on a screen of its own, and what hears the VMC protocol. From npm: agents
+# and judges of the MCP door, and a client of VTube Studio. Where something cannot be installed, its tests say that they were skipped.
 packages: npm
-	@if command -v wasm-validate >/dev/null && command -v mkfs.ext4 >/dev/null && command -v wasm-ld >/dev/null && command -v rustc >/dev/null && command -v espeak-ng >/dev/null; then :; \
+	@if (for c in $(COMMANDS); do command -v $$c >/dev/null || exit 1; done); then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(DEBIAN) >/dev/null; } || \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(DEBIAN) >/dev/null; } || \
 	  echo "$(DEBIAN) could not be installed: some tests will be skipped"; \
 	else echo "not all of $(DEBIAN) is installed: some tests will be skipped"; fi
 
-DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32 espeak-ng
-NPM = host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript
+COMMANDS = wasm-validate mkfs.ext4 wasm-ld rustc espeak-ng oscdump ngircd obs Xvfb dbus-run-session
+DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32 espeak-ng liblo-tools ngircd obs-studio obs-plugins xvfb dbus-x11 fonts-noto-cjk
+NPM = host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript plugins/vts/studiotest/testdata/vtubestudio
 
 npm:
 	@if command -v npm >/dev/null; then \
