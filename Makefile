@@ -45,8 +45,8 @@ packages: npm
 	  echo "$(DEBIAN) could not be installed: some tests will be skipped"; \
 	else echo "not all of $(DEBIAN) is installed: some tests will be skipped"; fi
 
-COMMANDS = wasm-validate mkfs.ext4 wasm-ld rustc espeak-ng oscdump ngircd obs Xvfb dbus-run-session
-DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32 espeak-ng liblo-tools ngircd obs-studio obs-plugins xvfb dbus-x11 fonts-noto-cjk
+COMMANDS = wasm-validate mkfs.ext4 wasm-ld rustc espeak-ng oscdump ngircd obs Xvfb
+DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32 espeak-ng liblo-tools ngircd obs-studio obs-plugins xvfb fonts-noto-cjk
 NPM = host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript plugins/vts/studiotest/testdata/vtubestudio
 
 npm:
