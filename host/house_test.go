@@ -78,7 +78,7 @@ var floors = [][]string{
 	{"host/check"},
 	{"host"},
 	{"cmd/companiond/paint"},
-	{"cmd/companiond/memories", "cmd/companiond/history"},
+	{"cmd/companiond/memories", "cmd/companiond/history", "cmd/companiond/create"},
 	{"cmd/companiond"},
 }
 
