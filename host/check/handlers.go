@@ -43,6 +43,7 @@ func handlers(c config.Config, characters []string, engines []module.Engine) (pr
 		key := []string{"handler", h.Name, "module"}
 		problems = append(problems, c.ProblemAt(config.Warning, form.Show(h.Module)+" has no file in "+form.Show(c.Modules.Plugins), missing(c, h, files, characters), key, key[:2]))
 	}
+	slices.SortStableFunc(problems, func(a, b config.Problem) int { return a.Line - b.Line })
 	return problems
 }
 

@@ -81,15 +81,17 @@ func TestHandlers(t *testing.T) {
 		"[handler.desk]\nmodule = \"lamp\"\n": "",
 		"[handler.lamp]\ncompanions = [\"aya\"]\n[module.lamp]\ngrant = [\"timer.set\"]\n": "",
 		"[handler.obs]\n[module.obs]\nprogram = \"obs\"\n":                                 "",
-		"[handler.clock]\n":                                      `c.toml:4:10: handler.clock.module: "clock" has no file in "plugins" (make plugins makes those of companiond, and companiond new handler NAME one of your own)` + "\n",
-		"[handler.desk]\nmodule = \"lmap\"\n":                    `c.toml:5:10: handler.desk.module: "lmap" has no file in "plugins" (did you mean "lamp"?)` + "\n",
-		"[handler.obs]\n":                                        `c.toml:4:10: handler.obs.module: "obs" has no file in "plugins" (a program of that name is there, which is run with [module.obs] program = "obs")` + "\n",
-		"[handler.lost]\n":                                       `c.toml:4:10: handler.lost.module: "lost" has no file in "plugins" (it has one in "characters", where only characters can be: move it)` + "\n",
-		"[handler.lamp]\ncompanions = [\"ayo\"]\n":               `c.toml:5:14: handler.lamp.companions: "ayo" has no file in "characters" (did you mean "aya"?)` + "\n",
-		"[handler.lamp]\ncompanions = [\"lamp\"]\n":              `c.toml:5:14: handler.lamp.companions: "lamp" has no file in "characters"` + "\n",
-		"[handler.lamp]\n[room.main]\ncompanions = [\"lamp\"]\n": `c.toml:6:14: room.main.companions: "lamp" has no file in "characters"` + "\n",
+		"[handler.clock]\n":                   `c.toml:4:10: handler.clock.module: "clock" has no file in "plugins" (make plugins makes those of companiond, and companiond new handler NAME one of your own)` + "\n",
+		"[handler.desk]\nmodule = \"lmap\"\n": `c.toml:5:10: handler.desk.module: "lmap" has no file in "plugins" (did you mean "lamp"?)` + "\n",
+		"[handler.obs]\n":                     `c.toml:4:10: handler.obs.module: "obs" has no file in "plugins" (a program of that name is there, which is run with [module.obs] program = "obs")` + "\n",
+		"[handler.lost]\n":                    `c.toml:4:10: handler.lost.module: "lost" has no file in "plugins" (it has one in "characters", where only characters can be: move it)` + "\n",
+		"[handler.z]\n[handler.a]\n": `c.toml:4:10: handler.z.module: "z" has no file in "plugins" (make plugins makes those of companiond, and companiond new handler NAME one of your own)` + "\n" +
+			`c.toml:5:10: handler.a.module: "a" has no file in "plugins" (make plugins makes those of companiond, and companiond new handler NAME one of your own)` + "\n",
+		"[handler.lamp]\ncompanions = [\"ayo\"]\n":                                                                           `c.toml:5:14: handler.lamp.companions: "ayo" has no file in "characters" (did you mean "aya"?)` + "\n",
+		"[handler.lamp]\ncompanions = [\"lamp\"]\n":                                                                          `c.toml:5:14: handler.lamp.companions: "lamp" has no file in "characters"` + "\n",
+		"[handler.lamp]\n[room.main]\ncompanions = [\"lamp\"]\n":                                                             `c.toml:6:14: room.main.companions: "lamp" has no file in "characters"` + "\n",
 		"[handler.obs]\ncompanions = [\"obs\", \"eve\"]\n[module.obs]\nprogram = \"obs\"\n[module.eve]\nprogram = \"eve\"\n": `c.toml:5:14: handler.obs.companions: "obs" has no file in "characters"` + "\n",
-		"[module.lamp]\ngrant = []\n": `c.toml:5:9: module.lamp.grant: "lamp" has no file in "characters"` + "\n",
+		"[module.lamp]\ngrant = []\n":                                                                                        `c.toml:5:9: module.lamp.grant: "lamp" has no file in "characters"` + "\n",
 	} {
 		if got := h.lines(Folders(h.parse(toml), engines)); got != want {
 			t.Errorf("%s\nsays %swant %s", toml, got, want)
