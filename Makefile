@@ -1,4 +1,4 @@
-# Verbs: build run test check bench fuzz. Each installs what it needs.
+# Verbs: build plugins run test check bench fuzz. Each installs what it needs.
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GO         ?= go
@@ -10,7 +10,16 @@ MODULES := $(patsubst characters/%/main.go,characters/%,$(wildcard characters/*/
 WASM    := $(foreach m,$(MODULES),$(m)/$(notdir $(m)).wasm)
 SOURCES := $(shell find abi sdk/go characters -name '*.go' -not -name '*_test.go') $(wildcard characters/*/*.txt) go.mod
 
-.PHONY: build run test check bench fuzz packages npm clean
+# Handlers of the house: one whose main calls process.Main is a program, one whose main is empty a file of
+# WebAssembly. PLUGINS is where they are put: what modules.plugins says.
+PLUGINS  = state/plugins
+HANDLERS := $(wildcard plugins/*/main.go)
+PROGRAMS := $(patsubst plugins/%/main.go,%,$(shell grep -lE '^(func main\(\) \{ |	)process\.Main\(\)' $(HANDLERS) /dev/null))
+GUESTS   := $(patsubst plugins/%/main.go,%,$(shell grep -lE '^func main\(\) \{\}' $(HANDLERS) /dev/null))
+NEITHER  := $(filter-out $(PROGRAMS:%=plugins/%/main.go) $(GUESTS:%=plugins/%/main.go),$(HANDLERS))
+HANDLED  := $(shell find abi sdk/go plugins -type f -not -name '*_test.go') go.mod go.sum
+
+.PHONY: build plugins run test check bench fuzz packages npm clean
 
 build: $(WASM)
 	$(GO) build -trimpath -buildvcs=auto -o bin/companiond ./cmd/companiond
@@ -18,6 +27,19 @@ build: $(WASM)
 # A module is renamed into place, so that a running daemon never reads half of it.
 %.wasm: $(SOURCES)
 	GOOS=wasip1 GOARCH=wasm $(GO) -C $(@D) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w' -o $(@F).tmp .
+	mv $@.tmp $@
+
+plugins: $(PROGRAMS:%=$(PLUGINS)/%) $(GUESTS:%=$(PLUGINS)/%.wasm)
+	@for f in $(NEITHER); do echo "$$f: its main is neither empty nor process.Main()"; exit 1; done
+
+$(PROGRAMS:%=$(PLUGINS)/%): $(PLUGINS)/%: $(HANDLED)
+	@mkdir -p $(@D)
+	$(GO) -C plugins/$* build -trimpath -buildvcs=false -ldflags='-s -w' -o $(abspath $@).tmp .
+	mv $@.tmp $@
+
+$(GUESTS:%=$(PLUGINS)/%.wasm): $(PLUGINS)/%.wasm: $(HANDLED)
+	@mkdir -p $(@D)
+	GOOS=wasip1 GOARCH=wasm $(GO) -C plugins/$* build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w' -o $(abspath $@).tmp .
 	mv $@.tmp $@
 
 run: build
@@ -63,6 +85,7 @@ check:
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	GOOS=wasip1 GOARCH=wasm $(GO) build ./abi ./sdk/go/... ./characters/...
+	@for p in $(GUESTS); do GOOS=wasip1 GOARCH=wasm $(GO) -C plugins/$$p build -buildmode=c-shared -o /dev/null . || exit 1; done
 	$(GO) test ./host ./cmd/companiond -run "Floors|Owners|Pure|PackageComments|Guests|Documents"
 
 bench: build

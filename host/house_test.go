@@ -27,6 +27,7 @@ var floors = [][]string{
 	{"plugins/voice/engine"},
 	{"plugins/face", "plugins/runs", "plugins/vts/studio", "plugins/vts/studiotest", "plugins/vmc/osc"},
 	{"plugins/obs/...", "plugins/vts/...", "plugins/vmc/...", "plugins/chat/...", "plugins/voice/..."},
+	{"plugins/clock/...", "plugins/obs/...", "plugins/vts/...", "plugins/vmc/...", "plugins/chat/...", "plugins/voice/..."},
 	{"plugins/..."},
 	{"sdk/scaffold", "characters", "characters/..."},
 	{"host/spell", "host/limits", "host/knowledge", "host/secret", "host/context/quote", "host/search/gram", "host/force"},
@@ -78,9 +79,10 @@ var floors = [][]string{
 	{"host/door/mcp/tools"},
 	{"host/door/web/conversations", "host/door/web/memories", "host/door/web/past"},
 	{"host/door/web", "host/door/socket", "host/door/mcp", "host/door/chat", "host/door/overlay"},
+	{"host/check"},
 	{"host"},
 	{"cmd/companiond/paint"},
-	{"cmd/companiond/memories", "cmd/companiond/history"},
+	{"cmd/companiond/memories", "cmd/companiond/history", "cmd/companiond/create"},
 	{"cmd/companiond"},
 }
 
