@@ -26,7 +26,6 @@ var floors = [][]string{
 	{"plugins/voice/sound", "plugins/voice/reading"},
 	{"plugins/voice/engine"},
 	{"plugins/face", "plugins/runs", "plugins/vts/studio", "plugins/vts/studiotest", "plugins/vmc/osc"},
-	{"plugins/obs/...", "plugins/vts/...", "plugins/vmc/...", "plugins/chat/...", "plugins/voice/..."},
 	{"plugins/clock/...", "plugins/obs/...", "plugins/vts/...", "plugins/vmc/...", "plugins/chat/...", "plugins/voice/..."},
 	{"plugins/..."},
 	{"sdk/scaffold", "characters", "characters/..."},
