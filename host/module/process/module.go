@@ -324,6 +324,18 @@ func (m *Module) Close(ctx context.Context) error {
 	idle, _ := m.calls.Close(ctx)
 	<-idle // calls that were ended by force do end
 	m.mu.Lock()
+	settled := m.settled
+	if m.settling == 0 {
+		settled = nil
+	}
+	m.mu.Unlock()
+	if settled != nil { // a run that was given up may have to put something away
+		select {
+		case <-settled:
+		case <-ctx.Done():
+		}
+	}
+	m.mu.Lock()
 	m.closed = true
 	p := m.current
 	m.current = nil
