@@ -81,6 +81,10 @@ func TestByTheClock(t *testing.T) {
 	s.stands("a", 3*time.Second)
 	s.stands("", time.Minute)
 
+	s.shows(piece("g4", 1, "at once", 4), whole("g4", 1), end("g4", "said")) // as a line comes that nobody plays
+	s.stands("at once", 6*time.Second)
+	s.stands("", time.Minute)
+
 	s.shows(piece("g3", 1, "a", 1)) // nor anything
 	s.stands("a", 33*time.Second)
 	s.stands("", time.Minute)
