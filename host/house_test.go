@@ -26,8 +26,8 @@ var floors = [][]string{
 	{"plugins/voice/sound", "plugins/voice/reading"},
 	{"plugins/voice/engine"},
 	{"plugins/face", "plugins/runs", "plugins/vts/studio", "plugins/vts/studiotest", "plugins/vmc/osc"},
-	{"plugins/clock/...", "plugins/obs/...", "plugins/vts/...", "plugins/vmc/...", "plugins/chat/...", "plugins/voice/..."},
 	{"plugins/obs/client", "plugins/obs/subtitle", "plugins/obs/obstest"},
+	{"plugins/clock/...", "plugins/obs/...", "plugins/vts/...", "plugins/vmc/...", "plugins/chat/...", "plugins/voice/..."},
 	{"plugins/..."},
 	{"sdk/scaffold", "characters", "characters/..."},
 	{"host/spell", "host/limits", "host/knowledge", "host/secret", "host/context/quote", "host/search/gram", "host/force"},
@@ -135,8 +135,8 @@ var shared = map[string]string{
 
 	"plugins/vts/studio github.com/gorilla/websocket":     "VTube Studio's API is a WebSocket",
 	"plugins/vts/studiotest github.com/gorilla/websocket": "it stands in for VTube Studio",
-	"plugins/obs/client github.com/gorilla/websocket":  "it is a client of OBS, which speaks WebSocket, and a program of its own",
-	"plugins/obs/obstest github.com/gorilla/websocket": "the server to it in tests",
+	"plugins/obs/client github.com/gorilla/websocket":     "it is a client of OBS, which speaks WebSocket, and a program of its own",
+	"plugins/obs/obstest github.com/gorilla/websocket":    "the server to it in tests",
 
 	"cmd/companiond golang.org/x/sys":           "how wide a terminal is",
 	"cmd/companiond/paint golang.org/x/text":    "texts side by side, in which a Japanese letter is two wide",
