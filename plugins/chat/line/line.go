@@ -48,7 +48,7 @@ type Gift struct {
 
 // Gone says what of a place is not there any more: the line with an ID, all of a viewer's, or all there are.
 type Gone struct {
-	Platform string
+	Platform string // empty: of any
 	Place    string // empty: wherever it was
 	ID       string
 	Viewer   string // an id, or a Handle
@@ -63,7 +63,7 @@ type Event struct {
 // Has says whether l is among what is gone.
 func (g Gone) Has(l Line) bool {
 	switch {
-	case g.Platform != l.Platform || g.Place != "" && g.Place != l.Place:
+	case g.Platform != "" && g.Platform != l.Platform || g.Place != "" && g.Place != l.Place:
 		return false
 	case g.ID != "":
 		return g.ID == l.ID

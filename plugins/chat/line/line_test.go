@@ -110,6 +110,8 @@ func TestGone(t *testing.T) {
 		{line.Gone{Platform: "twitch", Viewer: "bob"}, false},
 		{line.Gone{Platform: "twitch", Place: "vtuber"}, true},
 		{line.Gone{Platform: "twitch", Place: "other"}, false},
+		{line.Gone{Place: "vtuber", ID: "1"}, true},
+		{line.Gone{Place: "other"}, false},
 	} {
 		if c.g.Has(l) != c.want {
 			t.Errorf("%+v: not %v", c.g, c.want)
