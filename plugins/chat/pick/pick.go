@@ -32,7 +32,7 @@ const (
 	MaxEach    = 3    // comments of one viewer that wait
 	MaxViewers = 4096 // that are remembered as picked, and for the slow mode
 	MaxSeen    = 4096 // ids of lines, by which one that comes again is known
-	MaxMuted   = 500  // viewers
+	MaxMuted   = 1000 // viewers
 )
 
 // Fate is what becomes of a line that is added.

@@ -231,7 +231,7 @@ func TestMuteIsBounded(t *testing.T) {
 		}
 	}
 	err := p.Mute("more", at(60), at(0))
-	if abi.CodeOf(err) != abi.CodeExhausted || !strings.Contains(err.Error(), "500") {
+	if abi.CodeOf(err) != abi.CodeExhausted || !strings.Contains(err.Error(), "1000") {
 		t.Errorf("one more: %v", err)
 	}
 	if err := p.Mute("v3", at(90), at(0)); err != nil {

@@ -11,116 +11,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/companiond/companiond/host/waittest"
+	"github.com/companiond/companiond/plugins/chat/ircdtest"
 	"github.com/companiond/companiond/plugins/chat/line"
 	"github.com/companiond/companiond/plugins/chat/twitch"
 )
-
-// ircd is Debian's ngircd on loopback.
-type ircd struct {
-	t       *testing.T
-	program string
-	address string
-	config  string
-	cmd     *exec.Cmd
-}
-
-func startIRCD(t *testing.T) *ircd {
-	t.Helper()
-	program, err := exec.LookPath("ngircd")
-	if err != nil {
-		if program, err = exec.LookPath("/usr/sbin/ngircd"); err != nil {
-			t.Skip("no ngircd: apt-get install ngircd")
-		}
-	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := free.Addr().(*net.TCPAddr).Port
-	free.Close()
-	s := &ircd{t: t, program: program, address: fmt.Sprintf("127.0.0.1:%d", port), config: filepath.Join(t.TempDir(), "ngircd.conf")}
-	text := fmt.Sprintf("[Global]\nName = tmi.twitch.tv\nInfo = test\nPassword = oauth:anonymous\nListen = 127.0.0.1\nPorts = %d\nServerUID = %d\nServerGID = %d\nMotdPhrase = hello\n"+
-		"[Limits]\nMaxNickLength = 30\nMaxPenaltyTime = 0\nMaxConnectionsIP = 0\n[Options]\nIdent = no\nDNS = no\nPAM = no\nSyslogFacility = local7\n", port, os.Getuid(), os.Getgid())
-	if err := os.WriteFile(s.config, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s.start()
-	t.Cleanup(s.kill)
-	return s
-}
-
-func (s *ircd) start() {
-	s.t.Helper()
-	s.cmd = exec.Command(s.program, "-n", "-f", s.config)
-	if err := s.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	waittest.Until(s.t, "ngircd listens", func() bool {
-		conn, err := net.Dial("tcp", s.address)
-		if err == nil {
-			conn.Close()
-		}
-		return err == nil
-	})
-}
-
-func (s *ircd) kill() {
-	_ = s.cmd.Process.Kill()
-	_ = s.cmd.Wait()
-}
-
-// viewer writes in a channel.
-type viewer struct {
-	t    *testing.T
-	conn net.Conn
-	in   *bufio.Reader
-}
-
-func (s *ircd) viewer(nick, channel string) *viewer {
-	s.t.Helper()
-	conn, err := net.Dial("tcp", s.address)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(func() { conn.Close() })
-	v := &viewer{s.t, conn, bufio.NewReader(conn)}
-	v.send("PASS oauth:anonymous", "NICK "+nick, "USER "+nick+" 0 * :"+nick)
-	v.until(" 001 ")
-	v.send("JOIN #" + channel)
-	v.until(" 366 ")
-	return v
-}
-
-func (v *viewer) send(lines ...string) {
-	v.t.Helper()
-	if _, err := v.conn.Write([]byte(strings.Join(lines, "\r\n") + "\r\n")); err != nil {
-		v.t.Fatal(err)
-	}
-}
-
-func (v *viewer) until(part string) {
-	v.t.Helper()
-	for {
-		got, err := v.in.ReadString('\n')
-		if err != nil {
-			v.t.Fatalf("%v while waiting for %q", err, part)
-		}
-		if rest, ping := strings.CutPrefix(got, "PING "); ping {
-			v.send("PONG " + rest)
-		}
-		if strings.Contains(got, part) {
-			return
-		}
-	}
-}
 
 // reading is a Chat that runs.
 type reading struct {
@@ -153,13 +51,13 @@ func (r *reading) joined(t *testing.T) {
 }
 
 func TestNgircd(t *testing.T) {
-	s := startIRCD(t)
-	r := run(t, twitch.Chat{Address: s.address, Plain: true, Channels: []string{"#VTuber", "second"}})
+	s := ircdtest.Start(t)
+	r := run(t, twitch.Chat{Address: s.Address, Plain: true, Channels: []string{"#VTuber", "second"}})
 	r.joined(t)
 	r.joined(t) // both channels
-	ann := s.viewer("ann", "vtuber")
+	ann := s.Viewer("ann", "vtuber")
 	for i := range 50 {
-		ann.send(fmt.Sprintf("PRIVMSG #vtuber :line %d", i))
+		ann.Send(fmt.Sprintf("PRIVMSG #vtuber :line %d", i))
 	}
 	for i := range 50 {
 		got := (<-r.events).Line
@@ -167,7 +65,7 @@ func TestNgircd(t *testing.T) {
 			t.Fatalf("line %d is %+v", i, got)
 		}
 	}
-	s.viewer("bob", "second").send("PRIVMSG #second :\x01ACTION waves\x01")
+	s.Viewer("bob", "second").Send("PRIVMSG #second :\x01ACTION waves\x01")
 	if got := (<-r.events).Line; got.Place != "second" || got.Text != "waves" {
 		t.Errorf("the other channel: %+v", got)
 	}
@@ -178,21 +76,21 @@ func TestNgircd(t *testing.T) {
 }
 
 func TestNgircdIsKilled(t *testing.T) {
-	s := startIRCD(t)
-	chat := twitch.Chat{Address: s.address, Plain: true, Channels: []string{"vtuber"}}
+	s := ircdtest.Start(t)
+	chat := twitch.Chat{Address: s.Address, Plain: true, Channels: []string{"vtuber"}}
 	r := run(t, chat)
 	r.joined(t)
-	s.kill()
+	s.Kill()
 	if err := <-r.ended; err == nil {
 		t.Error("the server was killed, and all is well")
 	}
 	if err := <-run(t, chat).ended; err == nil {
 		t.Error("there is no server, and all is well")
 	}
-	s.start()
+	s.Again()
 	again := run(t, chat)
 	again.joined(t)
-	s.viewer("ann", "vtuber").send("PRIVMSG #vtuber :still there?")
+	s.Viewer("ann", "vtuber").Send("PRIVMSG #vtuber :still there?")
 	if got := (<-again.events).Line; got.Text != "still there?" {
 		t.Errorf("after a new start: %+v", got)
 	}
