@@ -16,7 +16,9 @@ import (
 )
 
 // Handler gives the handler.
-func Handler() companion.Handler { return handler(sources) }
+func Handler() companion.Handler {
+	return (&audience{sources: sources, sessions: map[string]*session{}}).handler()
+}
 
 // maxSessions bounds the settings whose chats are remembered while nobody reads them.
 const maxSessions = 16
@@ -31,8 +33,7 @@ type audience struct {
 	loaded   bool
 }
 
-func handler(sources func(settings) []source) companion.Handler {
-	a := &audience{sources: sources, sessions: map[string]*session{}}
+func (a *audience) handler() companion.Handler {
 	return companion.Handler{
 		Name: "chat", Version: "1",
 		Needs:    []string{abi.HostPerceptionEmit, abi.HostPerceptionRetract},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -64,7 +65,7 @@ func (a *audience) mute(h *companion.Host, parameters json.RawMessage) (string, 
 	if err := json.Unmarshal(parameters, &ask); err != nil {
 		return "", abi.Field("parameters", abi.CodeInvalid, "are no object with viewer and minutes")
 	}
-	name, shown := line.Fold(ask.Viewer), line.Name(ask.Viewer)
+	name, shown := line.Fold(ask.Viewer), line.Name(strings.TrimPrefix(ask.Viewer, "@"))
 	now := time.Now()
 	next := kept{Muted: maps.Clone(a.kept.Muted), Slow: a.kept.Slow}
 	maps.DeleteFunc(next.Muted, func(_ string, until time.Time) bool { return !now.Before(until) })
