@@ -36,16 +36,16 @@ test: packages build
 	@for d in host/testdata/agents host/testdata/agents7; do if [ -d $$d/node_modules ]; then npm test --silent --prefix $$d || exit 1; fi; done
 
 # What tests use besides Go. Debian packages: wasm-validate, file systems to pull the plug
-# of, and what builds the examples in C and Rust. From npm: agents and judges of the MCP door. Where something
+# of, what builds the examples in C and Rust, and an IRC server. From npm: agents and judges of the MCP door. Where something
 # cannot be installed, its tests say that they were skipped.
 packages: npm
-	@if command -v wasm-validate >/dev/null && command -v mkfs.ext4 >/dev/null && command -v wasm-ld >/dev/null && command -v rustc >/dev/null; then :; \
+	@if command -v wasm-validate >/dev/null && command -v mkfs.ext4 >/dev/null && command -v wasm-ld >/dev/null && command -v rustc >/dev/null && { command -v ngircd || command -v /usr/sbin/ngircd; } >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(DEBIAN) >/dev/null; } || \
 	  echo "$(DEBIAN) could not be installed: some tests will be skipped"; \
 	else echo "not all of $(DEBIAN) is installed: some tests will be skipped"; fi
 
-DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32
+DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32 ngircd
 NPM = host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript
 
 npm:

@@ -105,8 +105,8 @@ func (s *stage) logs() (all string) {
 	return all
 }
 
-func (s *stage) act(settings, action, parameters, led string) (string, error) {
-	did, err := s.local.Act(abi.Acting{ID: "a1", Companion: "aya", Action: action, Parameters: json.RawMessage(parameters), Perception: led, Settings: json.RawMessage(settings)})
+func (s *stage) act(settings, action, parameters string) (string, error) {
+	did, err := s.local.Act(abi.Acting{ID: "a1", Companion: "aya", Action: action, Parameters: json.RawMessage(parameters), Settings: json.RawMessage(settings)})
 	synctest.Wait()
 	return did.Message, err
 }

@@ -42,8 +42,8 @@ func (a *audience) act(h *companion.Host, act companion.Acting) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	if led := act.Perception; !set.Moderate && led != "" && (led == set.Perception || led == set.Gift) {
-		return "", abi.Errorf(abi.CodeDenied, "what viewers write mutes nobody; an operator may, and settings.moderate = true lets companions")
+	if !set.Moderate { // a viewer might talk a companion into it
+		return "", abi.Errorf(abi.CodeDenied, "companions do not look after the chat; moderate = true in the handler's settings lets them, and whoever plays actions for them")
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -13,9 +13,9 @@ import (
 
 func TestMute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := play(t, `{}`)
+		s := play(t, `{"moderate":true}`)
 		s.say(said("m1", "Ann", "bad words"), said("m2", "Bob", "hi"), said("m3", "Ann", "more"))
-		got, err := s.act(`{}`, muteAction, `{"viewer":"@ANN","minutes":30}`, "")
+		got, err := s.act(`{"moderate":true}`, muteAction, `{"viewer":"@ANN","minutes":30}`)
 		if err != nil || got != "ANN is muted for 30 minutes" {
 			t.Errorf("mute: %q, %v", got, err)
 		}
@@ -30,7 +30,7 @@ func TestMute(t *testing.T) {
 		s.end()
 
 		// It is kept when the program is another.
-		s.start(s.local.KV, `{}`, "aya")
+		s.start(s.local.KV, `{"moderate":true}`, "aya")
 		s.say(said("m5", "ann", "and now?"))
 		if got := s.keys(); got != "" {
 			t.Errorf("after a restart: %s", got)
@@ -40,8 +40,8 @@ func TestMute(t *testing.T) {
 		if got := s.keys(); got != "m6" {
 			t.Errorf("half an hour later: %s", got)
 		}
-		_, _ = s.act(`{}`, muteAction, `{"viewer":"id-Ann"}`, "")
-		if got, err := s.act(`{}`, muteAction, `{"viewer":"id-ann","minutes":0}`, ""); err != nil || got != "id-ann may speak again" {
+		_, _ = s.act(`{"moderate":true}`, muteAction, `{"viewer":"id-Ann"}`)
+		if got, err := s.act(`{"moderate":true}`, muteAction, `{"viewer":"id-ann","minutes":0}`); err != nil || got != "id-ann may speak again" {
 			t.Errorf("taken back: %q, %v", got, err)
 		}
 		pass(10 * time.Second)
@@ -55,11 +55,11 @@ func TestMute(t *testing.T) {
 
 func TestMutedBySettings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const settings = `{"muted":["Ann"]}`
+		const settings = `{"moderate":true,"muted":["Ann"]}`
 		s := play(t, settings)
 		defer s.end()
-		_, _ = s.act(settings, muteAction, `{"viewer":"ann","minutes":1}`, "")
-		if _, err := s.act(settings, muteAction, `{"viewer":"ann","minutes":0}`, ""); err != nil {
+		_, _ = s.act(settings, muteAction, `{"viewer":"ann","minutes":1}`)
+		if _, err := s.act(settings, muteAction, `{"viewer":"ann","minutes":0}`); err != nil {
 			t.Fatal(err)
 		}
 		pass(time.Hour)
@@ -72,7 +72,7 @@ func TestMutedBySettings(t *testing.T) {
 
 func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := play(t, `{"every":1,"slow":5}`)
+		s := play(t, `{"moderate":true,"every":1,"slow":5}`)
 		defer s.end()
 		talk := func() int {
 			had := len(s.emitted())
@@ -85,13 +85,13 @@ func TestSlow(t *testing.T) {
 		if got := talk(); got != 12 {
 			t.Errorf("by settings: %d of 60", got)
 		}
-		if got, err := s.act(`{"every":1,"slow":5}`, slowAction, `{"seconds":20}`, ""); err != nil || got != "a viewer is heard once in 20 seconds" {
+		if got, err := s.act(`{"moderate":true,"every":1,"slow":5}`, slowAction, `{"seconds":20}`); err != nil || got != "a viewer is heard once in 20 seconds" {
 			t.Errorf("slow: %q, %v", got, err)
 		}
 		if got := talk(); got != 3 {
 			t.Errorf("by action: %d of 60", got)
 		}
-		if got, err := s.act(`{"every":1,"slow":5}`, slowAction, `{"seconds":0}`, ""); err != nil || got != "the slow mode is as the settings say" {
+		if got, err := s.act(`{"moderate":true,"every":1,"slow":5}`, slowAction, `{"seconds":0}`); err != nil || got != "the slow mode is as the settings say" {
 			t.Errorf("as before: %q, %v", got, err)
 		}
 		if got := talk(); got != 12 {
@@ -102,36 +102,35 @@ func TestSlow(t *testing.T) {
 
 func TestActionsAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := play(t, `{}`)
+		s := play(t, `{"moderate":true}`)
 		defer s.end()
 		for _, c := range []struct {
-			settings, action, parameters, led string
-			want                              abi.Code
+			settings, action, parameters string
+			want                         abi.Code
 		}{
-			{`{}`, muteAction, `{"viewer":"bob"}`, "chat", abi.CodeDenied},
-			{`{}`, slowAction, `{"seconds":5}`, "gift", abi.CodeDenied},
-			{`{"moderate":true}`, muteAction, `{"viewer":"bob"}`, "chat", ""},
-			{`{"perception":"talk"}`, muteAction, `{"viewer":"bob"}`, "chat", ""},
-			{`{}`, muteAction, `{"viewer":" \u202e "}`, "", abi.CodeInvalid},
-			{`{}`, muteAction, `[]`, "", abi.CodeInvalid},
-			{`{}`, slowAction, `{"seconds":-1}`, "", abi.CodeInvalid},
-			{`{}`, "chat.ban", `{}`, "", abi.CodeNotFound},
-			{`[]`, muteAction, `{"viewer":"bob"}`, "", abi.CodeInvalid},
+			{`{}`, muteAction, `{"viewer":"bob"}`, abi.CodeDenied},
+			{`{"moderate":false}`, slowAction, `{"seconds":5}`, abi.CodeDenied},
+			{`{"moderate":true}`, muteAction, `{"viewer":"bob"}`, ""},
+			{`{"moderate":true}`, muteAction, `{"viewer":" \u202e "}`, abi.CodeInvalid},
+			{`{"moderate":true}`, muteAction, `[]`, abi.CodeInvalid},
+			{`{"moderate":true}`, slowAction, `{"seconds":-1}`, abi.CodeInvalid},
+			{`{"moderate":true}`, "chat.ban", `{}`, abi.CodeNotFound},
+			{`[]`, muteAction, `{"viewer":"bob"}`, abi.CodeInvalid},
 		} {
-			if _, err := s.act(c.settings, c.action, c.parameters, c.led); abi.CodeOf(err) != c.want {
-				t.Errorf("%s %s %s led by %q: %v, want %q", c.settings, c.action, c.parameters, c.led, err, c.want)
+			if _, err := s.act(c.settings, c.action, c.parameters); abi.CodeOf(err) != c.want {
+				t.Errorf("%s %s %s: %v, want %q", c.settings, c.action, c.parameters, err, c.want)
 			}
 		}
 		for i := range maxMuted - 1 { // bob is one
-			if _, err := s.act(`{}`, muteAction, fmt.Sprintf(`{"viewer":"viewer number %d"}`, i), ""); err != nil {
+			if _, err := s.act(`{"moderate":true}`, muteAction, fmt.Sprintf(`{"viewer":"viewer number %d"}`, i)); err != nil {
 				t.Fatalf("%d: %v", i, err)
 			}
 		}
-		if _, err := s.act(`{}`, muteAction, `{"viewer":"one more"}`, ""); abi.CodeOf(err) != abi.CodeExhausted {
+		if _, err := s.act(`{"moderate":true}`, muteAction, `{"viewer":"one more"}`); abi.CodeOf(err) != abi.CodeExhausted {
 			t.Errorf("one more: %v", err)
 		}
 		pass(11 * time.Minute)
-		if _, err := s.act(`{}`, muteAction, `{"viewer":"one more"}`, ""); err != nil {
+		if _, err := s.act(`{"moderate":true}`, muteAction, `{"viewer":"one more"}`); err != nil {
 			t.Errorf("when their time is over: %v", err)
 		}
 	})
@@ -141,7 +140,7 @@ func TestActionsAreRefused(t *testing.T) {
 func TestStoreThatIsBroken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{t: t}
-		s.start(map[string]string{key: "no JSON"}, `{}`, "aya")
+		s.start(map[string]string{key: "no JSON"}, `{"moderate":true}`, "aya")
 		defer s.end()
 		s.say(said("m1", "Ann", "hi"))
 		if s.keys() != "m1" || !strings.Contains(s.logs(), "who is muted cannot be read") {
@@ -149,7 +148,7 @@ func TestStoreThatIsBroken(t *testing.T) {
 		}
 		long := strings.Repeat("x", abi.MaxKVTotal)
 		s.local.Look(func() { s.local.KV = map[string]string{"full": long} })
-		if _, err := s.act(`{}`, muteAction, `{"viewer":"Bob"}`, ""); abi.CodeOf(err) != abi.CodeExhausted {
+		if _, err := s.act(`{"moderate":true}`, muteAction, `{"viewer":"Bob"}`); abi.CodeOf(err) != abi.CodeExhausted {
 			t.Errorf("the store is full: %v", err)
 		}
 		pass(10 * time.Second)
