@@ -1,5 +1,5 @@
 // Package audience has companions perceive the chat of a stream: it reads the sources that its settings name, has one line
-// picked at a time, and tells one companion of it. What is deleted in the chat is taken back, as far as nobody has judged it, and
+// picked at a time, and tells one companion of it. A line that is deleted in the chat is taken back, as far as nobody has judged it, and
 // viewers who are muted are not heard.
 //
 // It writes nothing into any chat, and says nothing for a companion. How lines are read is the sources' (twitch, youtube and
@@ -47,7 +47,7 @@ func (a *audience) handler() companion.Handler {
 	}
 }
 
-// run reads the chats until the daemon ends it. What waits, and how far was read, is kept for the next time.
+// run reads the chats until the daemon ends it. The lines that wait, and how far was read, are kept for the next time.
 func (a *audience) run(h *companion.Host, r abi.Running) error {
 	set, err := read(r.Settings)
 	if err != nil {

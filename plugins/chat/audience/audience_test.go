@@ -147,8 +147,8 @@ func TestPerceptions(t *testing.T) {
 	})
 }
 
-// TestFlood is a chat of 50 comments a second for ten minutes, with gifts among them. What a companion is asked is bounded by
-// time, every gift is among it, and memory by the pool.
+// TestFlood is a chat of 50 comments a second for ten minutes, with gifts among them. The number of perceptions is
+// bounded by time, every gift is among them, and memory is bounded by the pool.
 func TestFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, `{"every":8}`)
@@ -280,7 +280,7 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// TestRunsAnew ends the call and begins it for other companions: what waits is told them.
+// TestRunsAnew ends the call and begins it for other companions, who are told of the lines that wait.
 func TestRunsAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, `{"to":["mio","aya"]}`)

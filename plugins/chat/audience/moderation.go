@@ -128,7 +128,7 @@ func (a *audience) load(h *companion.Host) {
 		return
 	}
 	if _, err := h.GetJSON(key, &a.kept); err != nil {
-		h.Log(abi.LevelWarn, "who is muted cannot be read, and is not: "+err.Error())
+		h.Log(abi.LevelWarn, "the list of muted viewers cannot be read, and none is muted by it: "+err.Error())
 		if abi.AsError(err).Retry {
 			return
 		}

@@ -3,10 +3,15 @@ package audience
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/BurntSushi/toml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/companiond/companiond/abi"
 )
@@ -143,7 +148,7 @@ func TestStoreThatIsBroken(t *testing.T) {
 		s.start(map[string]string{key: "no JSON"}, `{"moderate":true}`, "aya")
 		defer s.end()
 		s.say(said("m1", "Ann", "hi"))
-		if s.keys() != "m1" || !strings.Contains(s.logs(), "who is muted cannot be read") {
+		if s.keys() != "m1" || !strings.Contains(s.logs(), "the list of muted viewers cannot be read") {
 			t.Errorf("perceived %q\n%s", s.keys(), s.logs())
 		}
 		long := strings.Repeat("x", abi.MaxKVTotal)
@@ -188,5 +193,52 @@ func TestSchemas(t *testing.T) {
 	}
 	if len(fields) != len(s.Properties) {
 		t.Errorf("%d settings, %d in the schema", len(fields), len(s.Properties))
+	}
+}
+
+// TestReadme holds the settings of the README, and some that are wrong, to the schema.
+func TestReadme(t *testing.T) {
+	raw, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(raw), "```toml\n")
+	text, _, _ = strings.Cut(text, "```")
+	var config struct {
+		Module  map[string]struct{ Grant []string }
+		Handler map[string]struct{ Settings map[string]any }
+	}
+	if _, err := toml.Decode(text, &config); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("settings", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("settings")
+	if err != nil {
+		t.Fatal(err)
+	}
+	valid := func(text string) bool {
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		return err == nil && s.Validate(v) == nil
+	}
+	settings, err := json.Marshal(config.Handler["chat"].Settings)
+	if err != nil || len(config.Handler["chat"].Settings) < 3 || !valid(string(settings)) {
+		t.Errorf("the settings are %s: %v", settings, err)
+	}
+	for _, need := range Handler().Needs {
+		if !slices.Contains(config.Module["chat"].Grant, need) {
+			t.Errorf("%s is not granted", need)
+		}
+	}
+	for _, text := range []string{`{"twitch":["a b"]}`, `{"twitch":["x\r\nQUIT"]}`, `{"youtube":["../x"]}`, `{"every":0}`, `{"waiting":0}`, `{"muted":[7]}`, `{"twich":[]}`, `{"names":{"aya":"Aya"}}`} {
+		if valid(text) {
+			t.Errorf("%s is taken", text)
+		}
 	}
 }

@@ -83,8 +83,8 @@ func Key(id string) string {
 	return hex.EncodeToString(sum[:20])
 }
 
-// Who is the viewer of a line, the same in all of that viewer's lines: by id, and by name where there is none.
-func (l Line) Who() string {
+// Author names the viewer of a line, the same in all of that viewer's lines: by id, and by name where there is none.
+func (l Line) Author() string {
 	if l.Viewer != "" {
 		return l.Platform + " " + l.Viewer
 	}
@@ -92,7 +92,7 @@ func (l Line) Who() string {
 }
 
 // Called says whether people may mean the viewer of l by a name: it is the id, the handle or the name, in whatever case, with
-// an @ or without. What is asked for is folded already.
+// an @ or without. The name that is asked about is folded already.
 func (l Line) Called(folded string) bool {
 	return folded != "" && (folded == Fold(l.Viewer) || folded == Fold(l.Handle) || folded == Fold(l.Name))
 }

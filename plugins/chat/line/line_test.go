@@ -82,8 +82,8 @@ func TestKeyWhoCalled(t *testing.T) {
 		t.Error("keys")
 	}
 	ann := line.Line{Platform: "twitch", Viewer: "7", Handle: "ann", Name: "アン"}
-	if ann.Who() != "twitch 7" || (line.Line{Platform: "x", Name: "@Bob"}).Who() != "x bob" {
-		t.Error("who")
+	if ann.Author() != "twitch 7" || (line.Line{Platform: "x", Name: "@Bob"}).Author() != "x bob" {
+		t.Error("author")
 	}
 	for name, want := range map[string]bool{"@Ann": true, "アン": true, "7": true, " ann ": true, "": false, "bob": false} {
 		if ann.Called(line.Fold(name)) != want {

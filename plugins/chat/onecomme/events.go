@@ -10,7 +10,7 @@ import (
 	"github.com/companiond/companiond/plugins/chat/line"
 )
 
-// place is where all of OneComme's lines are: what it says is deleted it names by the id alone.
+// place is where all of OneComme's lines are, for it names deleted ones by the id alone.
 const place = "onecomme"
 
 // message is what OneComme sends.
@@ -85,8 +85,8 @@ func (w word) number() float64 {
 	return n
 }
 
-// Events gives what a message of OneComme's says: comments, gifts, and that some are gone. What is of no use here is nothing, and
-// so is what is not as OneComme writes it.
+// Events gives what a message of OneComme's says: comments, gifts, and that some are gone. A message of no use here says nothing, and
+// neither does one that is not as OneComme writes them.
 func Events(raw []byte) (all []line.Event) {
 	var m message
 	if json.Unmarshal(raw, &m) != nil {

@@ -2,8 +2,8 @@
 // pool in which lines wait, out of which one is taken at a time, and no more often than a rule says.
 //
 // Gifts come first, in their order, and none falls out. Of comments those that ask come first, then those of viewers who have
-// not been picked yet, then the newest; an old one falls out, and so does the last in this order where too many wait. Whoever
-// is muted says nothing, and whoever writes faster than the rule allows is not heard in between.
+// not been picked yet, then the newest; an old one falls out, and so does the last in this order where too many wait. A
+// viewer who is muted is not heard, and neither is one in between who writes faster than the rule allows.
 //
 // The package is pure: the time comes in with each call, and everything that it keeps is bounded. It is not safe for concurrent
 // use, and knows neither companions nor platforms.
@@ -98,7 +98,7 @@ func (p *Pool) Add(l line.Line, now time.Time) Fate {
 		return Muted
 	}
 	p.added++
-	e := Picked{Line: l, came: now, n: p.added, who: l.Who(), asks: line.Asks(l.Text)}
+	e := Picked{Line: l, came: now, n: p.added, who: l.Author(), asks: line.Asks(l.Text)}
 	if l.Gift != nil {
 		if len(p.gifts) >= MaxGifts {
 			return Full

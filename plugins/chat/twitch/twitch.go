@@ -1,5 +1,5 @@
 // Package twitch reads the chat of channels of Twitch over IRC, as nobody in particular: no account is needed, and nothing is
-// ever written there. What the lines mean the library go-twitch-irc says; the connection is kept here, for it has to end with a
+// ever written there. The library go-twitch-irc says how lines are to be read; the connection is kept here, for it has to end with a
 // context, to take no endless line, and to be tried again no faster than a rule says.
 //
 // The package picks nothing, and knows no companion.

@@ -118,7 +118,7 @@ func TestPages(t *testing.T) {
 		if s := strings.Join(a.asked, "\n"); s != "/youtube/v3/videos id=vid part=liveStreamingDetails\n"+page+"\n"+page+" pageToken=p1\n"+page+" pageToken=p2\n"+page+" pageToken=p3\n"+page+" pageToken=p4" {
 			t.Errorf("asked:\n%s", s)
 		}
-		// What YouTube asks for, or what the settings do, or a second, and never more than five minutes.
+		// As YouTube asks, or the settings do, or a second, and never more than five minutes.
 		if s := fmt.Sprint(a.at); s != "[0s 0s 7s 9s 11s 5m11s]" {
 			t.Errorf("asked at %s", s)
 		}
