@@ -294,3 +294,19 @@ func TestBack(t *testing.T) {
 		t.Errorf("it went back and is no younger: %+v", c)
 	}
 }
+
+// TestBackIsNoPick holds that a viewer whose line went back counts as not picked.
+func TestBackIsNoPick(t *testing.T) {
+	p := pick.New(rule)
+	p.Add(said("1", "ann", "hi"), at(0))
+	l, _ := p.Next(at(0))
+	p.Add(said("2", "bob", "hi"), at(1))
+	if b, _ := p.Next(at(8)); b.ID != "2" {
+		t.Fatalf("%+v", b)
+	}
+	p.Back(l)
+	p.Add(said("3", "bob", "hi again"), at(9))
+	if got := fmt.Sprint(taken(p, at(9), 9)); got != "[1 3]" {
+		t.Errorf("taken: %s", got)
+	}
+}
