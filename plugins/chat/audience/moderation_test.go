@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/companiond/companiond/abi"
+	companion "github.com/companiond/companiond/sdk/go"
 )
 
 func TestMute(t *testing.T) {
@@ -167,6 +168,9 @@ func TestStoreThatIsBroken(t *testing.T) {
 // TestSchemas holds the schemas to be objects of JSON, and that of the settings to have each of them with a word about it.
 func TestSchemas(t *testing.T) {
 	d := Handler()
+	if said, err := companion.NewLocalHandler(d).Describe(); err != nil || said.Kind != abi.Handler || !slices.Equal(said.Ops, []string{abi.OpDescribe, abi.OpAct, abi.OpRun}) {
+		t.Errorf("it describes itself as %+v, %v", said, err)
+	}
 	for _, a := range d.Actions {
 		if !json.Valid(a.Schema) {
 			t.Errorf("%s: %s", a.Name, a.Schema)
