@@ -73,10 +73,10 @@ func (g Gone) Has(l Line) bool {
 	return true
 }
 
-// Key names a line as the daemon takes it, at most [abi.MaxName] bytes: the platform's id, or a hash of a long one. It is
+// Key names a line as the daemon takes it, at most [abi.MaxName] bytes: the platform's id, or a hash of one that is long or odd. It is
 // empty where the platform gives no id.
 func Key(id string) string {
-	if len(id) <= abi.MaxName && utf8.ValidString(id) {
+	if len(id) <= abi.MaxName && utf8.ValidString(id) && !strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return id
 	}
 	sum := sha256.Sum256([]byte(id))

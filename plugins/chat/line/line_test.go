@@ -78,7 +78,7 @@ func TestReady(t *testing.T) {
 
 func TestKeyWhoCalled(t *testing.T) {
 	long := strings.Repeat("x", abi.MaxName+1)
-	if line.Key("abc") != "abc" || line.Key("") != "" || len(line.Key(long)) > abi.MaxName || line.Key(long) == line.Key(long+"y") || line.Key("\xff") == "\xff" {
+	if line.Key("abc") != "abc" || line.Key("") != "" || len(line.Key(long)) > abi.MaxName || line.Key(long) == line.Key(long+"y") || line.Key("\xff") == "\xff" || line.Key("a\nb") == "a\nb" {
 		t.Error("keys")
 	}
 	ann := line.Line{Platform: "twitch", Viewer: "7", Handle: "ann", Name: "アン"}
