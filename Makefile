@@ -59,10 +59,12 @@ test: packages build
 
 # What tests use besides Go. Debian packages: wasm-validate, file systems to pull the plug of, what builds the examples in C and
 # Rust, and what handlers are tested against: a voice, a chat, OBS on a screen of its own, and what hears the VMC protocol. From npm: agents
-# and judges of the MCP door, and a client of VTube Studio. Where something cannot be installed, its tests say that they were skipped.
+# and judges of the MCP door, and a client of VTube Studio. ngircd is for tests alone, and does not
+# run as a service. Where something cannot be installed, its tests say that they were skipped.
 packages: npm
 	@if (for c in $(COMMANDS); do command -v $$c >/dev/null || exit 1; done); then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  if [ -d /run/systemd/system ]; then systemctl mask -q ngircd; fi; \
 	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(DEBIAN) >/dev/null; } || \
 	  echo "$(DEBIAN) could not be installed: some tests will be skipped"; \
 	else echo "not all of $(DEBIAN) is installed: some tests will be skipped"; fi

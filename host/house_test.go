@@ -27,6 +27,8 @@ var floors = [][]string{
 	{"plugins/voice/engine"},
 	{"plugins/face", "plugins/runs", "plugins/vts/studio", "plugins/vts/studiotest", "plugins/vmc/osc"},
 	{"plugins/obs/client", "plugins/obs/subtitle", "plugins/obs/obstest"},
+	{"plugins/chat/line"},
+	{"plugins/chat/pick", "plugins/chat/twitch", "plugins/chat/youtube", "plugins/chat/onecomme"},
 	{"plugins/clock/...", "plugins/obs/...", "plugins/vts/...", "plugins/vmc/...", "plugins/chat/...", "plugins/voice/..."},
 	{"plugins/..."},
 	{"sdk/scaffold", "characters", "characters/..."},
@@ -90,6 +92,7 @@ var floors = [][]string{
 // alone.
 var (
 	pure = []string{"host/spell", "host/search/gram", "host/forget/scrub", "host/forget/origin", "host/forget/known", "host/context/quote", "host/context/window", "host/context/layout", "host/model/tokens", "host/conversation", "host/history", "host/history/marks", "host/history/alike", "host/history/keep", "host/history/judge", "host/history/extract", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/emotion", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools", "host/room/fold", "host/memory/wording", "host/memory/lineage", "host/memory/dates", "host/memory/doubt", "host/memory/fact", "host/memory/recall", "host/memory/near", "host/memory/extract", "host/memory/hearing", "host/memory/ask", "host/model/shape", "host/model/vectors", "host/limits", "host/history/parts", "host/module/prompt/digest", "plugins/obs/subtitle"}
+	pure = []string{"plugins/chat/line", "plugins/chat/pick", "host/spell", "host/search/gram", "host/forget/scrub", "host/forget/origin", "host/forget/known", "host/context/quote", "host/context/window", "host/context/layout", "host/model/tokens", "host/conversation", "host/history", "host/history/marks", "host/history/alike", "host/history/keep", "host/history/judge", "host/history/extract", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/emotion", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools", "host/room/fold", "host/memory/wording", "host/memory/lineage", "host/memory/dates", "host/memory/doubt", "host/memory/fact", "host/memory/recall", "host/memory/near", "host/memory/extract", "host/memory/hearing", "host/memory/ask", "host/model/shape", "host/model/vectors", "host/limits", "host/history/parts", "host/module/prompt/digest"}
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}
@@ -122,6 +125,7 @@ var owners = map[string]string{
 	"github.com/gofrs/flock":                   "host/journal/statedir",
 	"modernc.org/sqlite":                       "host/journal/sqlite",
 	"pgregory.net/rapid":                       "host/journal/journaltest",
+	"github.com/gempir/go-twitch-irc/v4":       "plugins/chat/twitch",
 }
 
 // shared are the exceptions to owners, each with its reason.
@@ -137,6 +141,7 @@ var shared = map[string]string{
 	"plugins/vts/studiotest github.com/gorilla/websocket": "it stands in for VTube Studio",
 	"plugins/obs/client github.com/gorilla/websocket":     "it is a client of OBS, which speaks WebSocket, and a program of its own",
 	"plugins/obs/obstest github.com/gorilla/websocket":    "the server to it in tests",
+	"plugins/chat/onecomme github.com/gorilla/websocket":  "OneComme is a WebSocket server, and this its client",
 
 	"cmd/companiond golang.org/x/sys":           "how wide a terminal is",
 	"cmd/companiond/paint golang.org/x/text":    "texts side by side, in which a Japanese letter is two wide",

@@ -18,6 +18,8 @@ type Handled struct {
 	Sounds    []abi.Sound
 	Timers    []abi.TimerAsk
 	Blobs     map[string]abi.Blob // by hash
+	// Refuse, where it is set, is asked before each host op of handlers; what it gives is the answer, unless that is nil.
+	Refuse func(op string, data json.RawMessage) error
 }
 
 // Show tells a handler what a room shows.
@@ -69,6 +71,11 @@ func (l *Local) Look(do func()) {
 
 // handled runs a host op of handlers.
 func (l *Local) handled(op string, data json.RawMessage) (any, error) {
+	if l.Handled.Refuse != nil {
+		if err := l.Handled.Refuse(op, data); err != nil {
+			return nil, err
+		}
+	}
 	switch op {
 	case abi.HostPerceptionEmit:
 		return asked(data, func(p abi.PerceptionAsk) (abi.Emitted, error) {
