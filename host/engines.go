@@ -13,11 +13,13 @@ import (
 	"github.com/companiond/companiond/host/child"
 	"github.com/companiond/companiond/host/context/kept"
 	"github.com/companiond/companiond/host/handler"
+	"github.com/companiond/companiond/host/handler/filter"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/process"
 	"github.com/companiond/companiond/host/module/prompt"
 	"github.com/companiond/companiond/host/module/wasm"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // engine is one way in which modules run.
@@ -85,9 +87,18 @@ func (h *Host) newHandlers() *handler.Stage {
 		return ids
 	}}
 	for _, one := range h.cfg.Handlers {
-		cfg.Handlers = append(cfg.Handlers, handler.Handler(one))
+		cfg.Handlers = append(cfg.Handlers, handler.Handler{Name: one.Name, Module: one.Module, Companions: one.Companions, Settings: one.Settings})
 	}
 	return handler.New(cfg)
+}
+
+// newFilter makes what has handlers look at what companions perceive and say.
+func (h *Host) newFilter() *filter.Filter {
+	return filter.New(filter.Config{
+		Handlers: h.cfg.Handlers, NewID: newID, Fits: h.house.Fits, Log: h.log,
+		Home:   func(ctx context.Context, companion string) (rooms.Room, error) { return h.rooms.Home(ctx, companion) }, // they are not there yet
+		Module: func(id string) (filter.Module, bool) { return h.folder.Module(id) },
+	})
 }
 
 // programs gives the ids of modules that are programs.

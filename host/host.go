@@ -37,6 +37,7 @@ import (
 	"github.com/companiond/companiond/host/fetch"
 	"github.com/companiond/companiond/host/forget"
 	"github.com/companiond/companiond/host/handler"
+	"github.com/companiond/companiond/host/handler/filter"
 	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/hostops"
 	"github.com/companiond/companiond/host/identity"
@@ -96,6 +97,7 @@ type Host struct {
 	forgets     *forget.Service
 	folder      *folder.Set
 	handlers    *handler.Stage
+	filter      *filter.Filter
 	house       *cast.House
 	rooms       *registry.Registry
 	compress    *compress.Service
@@ -180,6 +182,7 @@ func (h *Host) buildRooms() (err error) {
 		h.log.Warn("the folder of characters cannot be read yet; names of companions are not kept until it can", "err", err)
 	}
 	h.house = cast.New(h.folder, h.tokens, append(found, h.programs()...))
+	h.filter = h.newFilter()
 	if h.rooms, err = h.newRegistry(h.house); err != nil {
 		return err
 	}
@@ -189,12 +192,12 @@ func (h *Host) buildRooms() (err error) {
 		calls.Talks = h.projects.talks
 	}
 	calls.History, calls.Segment, calls.Act = h.rooms.History, h.rooms.Segment, h.act
-	h.perceptions = perception.New(perception.Config{Card: h.card, Judge: h.judge, Keep: h.keep, Kept: h.kept, Several: h.several, Say: h.hear, NewID: newID, Log: h.log})
+	h.perceptions = perception.New(perception.Config{Card: h.card, Judge: h.judge, Keep: h.keep, Kept: h.kept, Filter: h.filter.Admit, Several: h.house.Several, Say: h.hear, NewID: newID, Log: h.log})
 	return nil
 }
 
 // newRegistry makes the rooms, of which none is awake yet.
-func (h *Host) newRegistry(house room.House) (*registry.Registry, error) {
+func (h *Host) newRegistry(house *cast.House) (*registry.Registry, error) {
 	homes := map[string]string{}
 	for _, c := range h.cfg.Companions {
 		homes[c.Name] = c.Home
@@ -202,7 +205,7 @@ func (h *Host) newRegistry(house room.House) (*registry.Registry, error) {
 	return registry.New(registry.Config{
 		Room: room.Config{
 			Journal: h.journal, NewID: newID, House: house, Log: h.log, Here: h.here, Named: h.named, Conversed: h.conversed, Heard: h.memory.Heard,
-			Asks: h.asks, Kept: func(companion string, p abi.Percept) { h.perceptions.Add(companion, p) },
+			Asks: house.Asks, Filter: h.filter, Kept: func(companion string, p abi.Percept) { h.perceptions.Add(companion, p) },
 			Told: func(room string, now history.Book) { h.compress.Told(room, now) },
 			Find: func(id string) (room.Companion, bool) { return loaded(h.folder.Companion(id)) },
 			Blame: func(id, op string, err error) {
@@ -333,8 +336,8 @@ func (h *Host) buildDoors(at net.Addr) error {
 	})
 	h.feed = socket.New(socket.Config{
 		Rooms: members{h.rooms}, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting, Listens: h.agents.Listens,
-		Games:   neuro.Config{Tell: h.perceptions.Tell, Plays: h.plays, NewID: newID},
-		Session: h.perceptions.Meant, Speaks: h.speaks, See: h.see, Usual: h.usual,
+		Games:   neuro.Config{Tell: h.perceptions.Tell, Plays: h.house.Plays, NewID: newID},
+		Session: h.perceptions.Meant, Speaks: h.house.Speaks, See: h.see, Usual: h.usual,
 		Lives:   func(id string) bool { return slices.Contains(h.house.Residents(), id) },
 		NameKey: func(ctx context.Context) ([]byte, error) { return h.nameKey.of(ctx, h.stores.KVIn("")) },
 	})
