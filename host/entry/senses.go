@@ -84,7 +84,7 @@ type Handled struct {
 	Steps []Step `json:"steps"`           // in the order in which they were asked; behind a refusal nobody is
 }
 
-// What a KindHandled is about.
+// The things that a KindHandled is about.
 const (
 	OfLine       = "line" // a line, a piece of one, or what somebody wishes to say
 	OfPerception = "perception"
@@ -110,7 +110,7 @@ func (s Step) Said(of string) string {
 	return fmt.Sprintf("%s (%d ms)", text, s.MS)
 }
 
-// What a handler that filters may do.
+// The things that a handler may do which filters.
 const (
 	DidPass   = "passed"
 	DidChange = "changed"

@@ -53,6 +53,7 @@ type house struct {
 	twice  bool            // two ran at once
 	judge  func(ctx context.Context, p abi.Percept) (abi.Judged, error)
 	sayErr error
+	filter func(companion string, p abi.Percept) (abi.Percept, error) // nil: all pass
 }
 
 func newHouse(t testing.TB, pending int) *house {
@@ -124,6 +125,12 @@ func newHouseWith(t testing.TB, pending int, b *book) *house {
 			}
 			h.said = append(h.said, p.From+": "+text)
 			return abi.Message{Seq: uint64(len(h.said)), From: p.From, To: []string{companion}, Text: text}, nil
+		},
+		Filter: func(_ context.Context, companion string, p abi.Percept) (abi.Percept, error) {
+			if h.filter == nil {
+				return p, nil
+			}
+			return h.filter(companion, p)
 		},
 		Pending: pending, Log: slog.New(slog.DiscardHandler),
 		NewID: func() string { n++; return fmt.Sprintf("s%d", n) },

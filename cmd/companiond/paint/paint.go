@@ -159,7 +159,7 @@ func (p Painter) result(b entry.Done) string {
 	return p.aside("%s of %s %s", b.Action, b.Who, became)
 }
 
-// handled tells what handlers did that is to be seen; that they let something pass is shown with the votes.
+// handled tells what handlers did, but that they let something pass.
 func (p Painter) handled(b entry.Handled) string {
 	of := "what " + b.Who + " says"
 	if b.Of == entry.OfPerception {
@@ -167,7 +167,7 @@ func (p Painter) handled(b entry.Handled) string {
 	}
 	var parts []string
 	for _, s := range b.Steps {
-		if s.Did != entry.DidPass || p.Votes {
+		if s.Did != entry.DidPass {
 			parts = append(parts, s.Handler+" "+s.Said(of))
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // patience is how long all handlers and the room together may take about a perception.
 const patience = 30 * time.Second
 
-// Admit asks about what somebody has a companion perceive, and gives what is to be kept of it. What the handlers did is in
-// the journal of the companion's room before anybody is told.
+// Admit asks about what somebody has a companion perceive, and gives what is to be kept of it. The journal of the
+// companion's room has what the handlers did before anybody is told.
 //
 // # Errors
 //

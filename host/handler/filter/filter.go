@@ -4,8 +4,8 @@
 // The handlers of a companion are asked one after the other, the next about what the one before has left of it. One that hangs,
 // breaks down, answers nonsense or is not loaded is passed over or stops what it was asked about, as its configuration says.
 //
-// It never keeps words and decides nothing about turns. What the handlers did is for whoever asks to write down, but of
-// perceptions, which are no room's before they have passed: [Filter.Admit] has that written down.
+// It never keeps words and decides nothing about turns. It gives steps that tell what the handlers did, for whoever asks to
+// write down; of perceptions, which are no room's before they have passed, [Filter.Admit] has them written down.
 package filter
 
 import (
