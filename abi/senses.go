@@ -24,6 +24,8 @@ type Percept struct {
 	// Answers is the id of the query, a kind of action, that it answers; the card need not have the title
 	// as a perception. Of one that nobody could answer the Body is a text that says why.
 	Answers string `json:"answers,omitempty"`
+	// Key names it for a handler that may take it back.
+	Key string `json:"key,omitempty"`
 }
 
 // Unasked says whether it is told by a game, or answers a query: no card says what to do about it.

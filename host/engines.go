@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"path/filepath"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/companiond/companiond/host/child"
 	"github.com/companiond/companiond/host/context/kept"
-	"github.com/companiond/companiond/host/handler"
 	"github.com/companiond/companiond/host/handler/filter"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
@@ -78,26 +78,15 @@ func (h *Host) newFolders(grants module.Grants, changed func(folder.Change)) (*f
 	return folder.NewSet(characters, plugins)
 }
 
-// newHandlers makes what lets handlers act.
-func (h *Host) newHandlers() *handler.Stage {
-	cfg := handler.Config{Home: h.rooms.Home, Module: h.folder.Module, Log: h.log, Companions: func() (ids []string) {
-		for _, c := range h.folder.Companions() {
-			ids = append(ids, c.ID())
-		}
-		return ids
-	}}
-	for _, one := range h.cfg.Handlers {
-		cfg.Handlers = append(cfg.Handlers, handler.Handler{Name: one.Name, Module: one.Module, Companions: one.Companions, Settings: one.Settings})
-	}
-	return handler.New(cfg)
-}
-
 // newFilter makes what has handlers look at what companions perceive and say.
 func (h *Host) newFilter() *filter.Filter {
 	return filter.New(filter.Config{
 		Handlers: h.cfg.Handlers, NewID: newID, Fits: h.house.Fits, Log: h.log,
 		Home:   func(ctx context.Context, companion string) (rooms.Room, error) { return h.rooms.Home(ctx, companion) }, // they are not there yet
 		Module: func(id string) (filter.Module, bool) { return h.folder.Module(id) },
+		Settings: func(one filter.Handler) (json.RawMessage, func(string) string, error) {
+			return h.handlers.Settings(one)
+		},
 	})
 }
 

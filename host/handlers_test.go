@@ -196,7 +196,7 @@ func TestHandlerIsReplaced(t *testing.T) {
 	plugins := filepath.Join(h.dir, "plugins")
 	install(t, build(t, "./testdata/lamp", "lamp", ""), plugins, "lamp.wasm")
 	offered(5)
-	for _, want := range []string{"handler=bad", "settings.place: is a number", "handler=other", "no action handler but a character"} {
+	for _, want := range []string{"handler=bad", "settings.place: is a number", "handler=other", "no handler but a character"} {
 		h.until(want, func() bool { return strings.Contains(log.String(), want) })
 	}
 	install(t, build(t, "./testdata/lamp", "lamp-2", "-X main.unused=2"), plugins, "lamp.wasm")
@@ -206,4 +206,95 @@ func TestHandlerIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	offered(0)
+}
+
+// TestBeacon: a handler is shown what the room shows, has timers, emits what companions perceive, and as a program runs beside
+// its other calls; a secret is a setting of its, and nobody is told it.
+func TestBeacon(t *testing.T) {
+	for _, carrier := range []string{"wasm", "process"} {
+		t.Run(carrier, func(t *testing.T) {
+			h := newHome(t)
+			var log logtest.Log
+			h.log = log.Logger()
+			h.drop(build(t, "./testdata/clerk", "clerk", ""), "clerk.wasm")
+			plugins := filepath.Join(h.dir, "plugins")
+			settings := handlerRoom + "[handler.tower]\nmodule = \"beacon\"\nsecrets = { password = \"" + filepath.Join(h.dir, "password") + "\" }\n" +
+				"[module.beacon]\ngrant = [\"perception.emit\", \"timer.set\"]\n"
+			build1 := func(version string) {
+				t.Helper()
+				if carrier == "wasm" {
+					install(t, build(t, "./testdata/beacon", "beacon"+version, "-X main.version="+version), plugins, "beacon.wasm")
+					return
+				}
+				out := filepath.Join(t.TempDir(), "beacon")
+				if b, err := exec.Command("go", "build", "-ldflags=-s -w -X main.version="+version, "-o", out, "./testdata/beacon").CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, b)
+				}
+				install(t, out, plugins, "beacon")
+			}
+			build1("1")
+			if carrier == "process" {
+				settings += "program = \"beacon\"\n"
+			}
+			h.open(settings)
+			h.say("main", "taro", "good morning")
+			h.until("the secret that is not there", func() bool {
+				return strings.Contains(log.String(), "handler.tower.secrets.password: open ")
+			})
+			if err := os.WriteFile(filepath.Join(h.dir, "password"), []byte("hunter22"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			perceived := func(body string) int {
+				n := 0
+				for _, e := range h.entries("main") {
+					if p, err := entry.Decode[entry.Perceived](e); e.Kind == entry.KindPerceived && err == nil && p.Title == "beacon" && string(p.Body) == body && p.Who == "clerk" {
+						n++
+						if body == `{"n":7}` && (p.From != "Ann Lee" || p.Key != "tick-1") || body != `{"n":7}` && p.From != "tower" {
+							t.Errorf("%+v", p)
+						}
+					}
+				}
+				return n
+			}
+			h.until("the timer", func() bool { return perceived(`{"n":7}`) == 1 })
+			runs := 0
+			if carrier == "process" {
+				runs = 1
+			}
+			h.until("the run", func() bool { return perceived(`"it runs"`) == runs })
+			tells := func(action string) (reason string) {
+				t.Helper()
+				n := len(h.messages("main"))
+				h.say("main", "taro", "clerk, play:"+action)
+				h.until("clerk answers", func() bool { return len(h.messages("main")) == n+2 })
+				id, _, _ := strings.Cut(strings.TrimPrefix(h.messages("main")[n+1].Text, "played "), ",")
+				h.until("the result", func() bool {
+					for _, e := range h.entries("main") {
+						if done, _ := entry.Decode[entry.Done](e); e.Kind == entry.KindResult && done.ID == id {
+							reason = done.Reason
+						}
+					}
+					return reason != ""
+				})
+				return reason
+			}
+			n := len(h.messages("main"))
+			h.say("main", "taro", "clerk, how are you?")
+			h.until("clerk answers", func() bool { return len(h.messages("main")) == n+2 })
+			said := h.messages("main")[n+1].Text
+			h.until("it was shown the line", func() bool {
+				told := tells("beacon.tell")
+				return strings.HasPrefix(told, "8 letters; ") && strings.Contains(told, " Clerk:piece:1:"+said+" Clerk:whole:1:"+said+" Clerk:end:0:"+said)
+			})
+			if why := tells("beacon.leak"); why != "the password is (secret)" {
+				t.Error(why)
+			}
+			build1("2")
+			h.until("the timer of the next generation", func() bool { return perceived(`{"n":7}`) == 2 })
+			h.until("the run of the next generation", func() bool { return perceived(`"it runs"`) == 2*runs })
+			if text := log.String(); strings.Contains(text, "hunter22") || carrier == "process" && strings.Contains(text, "begun again") {
+				t.Error(text)
+			}
+		})
+	}
 }

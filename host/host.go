@@ -53,6 +53,7 @@ import (
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
 	"github.com/companiond/companiond/host/search"
+	"github.com/companiond/companiond/host/senses"
 )
 
 // drainTime is how long a stop waits for the lines that are being made, and
@@ -98,6 +99,7 @@ type Host struct {
 	folder      *folder.Set
 	handlers    *handler.Stage
 	filter      *filter.Filter
+	senses      *senses.Senses
 	house       *cast.House
 	rooms       *registry.Registry
 	compress    *compress.Service
@@ -186,13 +188,18 @@ func (h *Host) buildRooms() (err error) {
 	if h.rooms, err = h.newRegistry(h.house); err != nil {
 		return err
 	}
-	h.handlers = h.newHandlers()
 	h.buildCompress()
 	if h.buildProjects(); h.projects != nil {
 		calls.Talks = h.projects.talks
 	}
 	calls.History, calls.Segment, calls.Act = h.rooms.History, h.rooms.Segment, h.act
-	h.perceptions = perception.New(perception.Config{Card: h.card, Judge: h.judge, Keep: h.keep, Kept: h.kept, Filter: h.filter.Admit, Several: h.house.Several, Say: h.hear, NewID: newID, Log: h.log})
+	h.senses = &senses.Senses{Card: h.card, Home: h.rooms.Home}
+	h.perceptions = h.senses.Queues(perception.Config{Filter: h.filter.Admit, Several: h.house.Several, NewID: newID, Log: h.log})
+	h.handlers = handler.New(handler.Config{
+		Handlers: h.cfg.Handlers, Home: h.rooms.Home, Companions: h.folder.Companions, Module: h.folder.Module,
+		SecretFile: h.secrets, Perceive: h.senses.Perceive, Retract: h.perceptions.Retract, Log: h.log,
+	})
+	calls.Handlers = h.handlers
 	return nil
 }
 
@@ -337,7 +344,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	h.feed = socket.New(socket.Config{
 		Rooms: members{h.rooms}, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting, Listens: h.agents.Listens,
 		Games:   neuro.Config{Tell: h.perceptions.Tell, Plays: h.house.Plays, NewID: newID},
-		Session: h.perceptions.Meant, Speaks: h.house.Speaks, See: h.see, Usual: h.usual,
+		Session: h.perceptions.Meant, Speaks: h.house.Speaks, See: h.senses.See, Usual: h.usual,
 		Lives:   func(id string) bool { return slices.Contains(h.house.Residents(), id) },
 		NameKey: func(ctx context.Context) ([]byte, error) { return h.nameKey.of(ctx, h.stores.KVIn("")) },
 	})

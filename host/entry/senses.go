@@ -32,6 +32,8 @@ type Perceived struct {
 	// Answers is the id of the query, an Action with a Due, that it answers. The companion is told the newest of
 	// those, too, whatever it is asked.
 	Answers string `json:"answers,omitempty"`
+	// Key names it for a handler that may take it back, such as the id of a line in a stream's chat.
+	Key string `json:"key,omitempty"`
 }
 
 // Judged is the body of KindJudged: perceptions that were kept wait no more. Others

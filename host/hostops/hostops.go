@@ -17,7 +17,7 @@ import (
 	"github.com/companiond/companiond/host/module"
 )
 
-// Ops answers them. What a field is not set for must not be asked for, but for Talks, Memory, Knowledge and Fetch.
+// Ops answers them. What a field is not set for must not be asked for, but for Talks, Memory, Handlers, Knowledge and Fetch.
 type Ops struct {
 	Stores  journal.Stores // of keys, as they are in the room of a call
 	History func(ctx context.Context, room string, ask abi.HistoryAsk) (abi.History, error)
@@ -32,8 +32,17 @@ type Ops struct {
 	Fetch  func(ctx context.Context, companion string, a abi.FetchAsk) (abi.Fetched, error)
 	Talks  Talks  // nil where no project is configured
 	Memory Memory // nil where nothing is remembered
+	// Handlers answers what handlers alone ask; nil where there are none.
+	Handlers Handlers
 
 	starts starts
+}
+
+// Handlers are those of a house, for the host ops that handlers alone may ask. *handler.Stage implements it.
+type Handlers interface {
+	Emit(ctx context.Context, c module.Caller, a abi.PerceptionAsk) (abi.Emitted, error)
+	Retract(ctx context.Context, c module.Caller, a abi.RetractAsk) (abi.Retracted, error)
+	SetTimer(c module.Caller, a abi.TimerAsk) error
 }
 
 // Memory is what companions remember, as far as their modules ask for it. *memory.Keeper
@@ -89,10 +98,25 @@ func (o *Ops) HostCall(ctx context.Context, c module.Caller, op string, data jso
 		return module.Answer(data, func(a abi.ConversationEndAsk) (abi.ConversationNow, error) { return o.endTalk(ctx, c, a) })
 	case abi.HostMemorySearch, abi.HostMemoryAdd:
 		return o.memory(ctx, c, op, data)
+	case abi.HostPerceptionEmit, abi.HostPerceptionRetract, abi.HostTimerSet:
+		return o.handling(ctx, c, op, data)
 	case abi.HostModelGenerate:
 		return module.Answer(data, func(a abi.ModelAsk) (abi.ModelAnswer, error) { return o.Generate(ctx, c, a) })
 	}
 	return nil, abi.Errorf(abi.CodeUnknownOp, "host_call: there is no op %q", op)
+}
+
+// handling runs an op of handlers.
+func (o *Ops) handling(ctx context.Context, c module.Caller, op string, data json.RawMessage) (json.RawMessage, error) {
+	switch {
+	case o.Handlers == nil:
+		return nil, abi.Errorf(abi.CodeUnavailable, "%s: there are no handlers here", op)
+	case op == abi.HostPerceptionEmit:
+		return module.Answer(data, func(a abi.PerceptionAsk) (abi.Emitted, error) { return o.Handlers.Emit(ctx, c, a) })
+	case op == abi.HostPerceptionRetract:
+		return module.Answer(data, func(a abi.RetractAsk) (abi.Retracted, error) { return o.Handlers.Retract(ctx, c, a) })
+	}
+	return module.Answer(data, func(a abi.TimerAsk) (struct{}, error) { return struct{}{}, o.Handlers.SetTimer(c, a) })
 }
 
 // memory runs an op on what the companion remembers.

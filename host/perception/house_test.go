@@ -54,6 +54,8 @@ type house struct {
 	judge  func(ctx context.Context, p abi.Percept) (abi.Judged, error)
 	sayErr error
 	filter func(companion string, p abi.Percept) (abi.Percept, error) // nil: all pass
+	ended  []uint64                                                   // that were taken back
+	broken error                                                      // why nothing can be
 }
 
 func newHouse(t testing.TB, pending int) *house {
@@ -79,7 +81,7 @@ func newHouseWith(t testing.TB, pending int, b *book) *house {
 			}
 			return nil, abi.Errorf(abi.CodeNotFound, "companion: there is no %q", companion)
 		},
-		Keep: b.keep, Kept: b.kept,
+		Keep: b.keep, Kept: b.kept, Retract: func(ctx context.Context, who string, seqs []uint64) error { return h.retract(ctx, who, seqs) },
 		Several: func(string) bool { return h.several },
 		Judge: func(ctx context.Context, companion string, all ...abi.Percept) (_ abi.Judged, err error) {
 			defer func() {

@@ -22,7 +22,7 @@ func Note(who string, p abi.Percept, kept bool) entry.Perceived {
 	sum := sha256.Sum256(data)
 	k := entry.Perceived{
 		Who: who, Title: p.Title, Format: p.Format, From: p.From, MediaType: p.MediaType, Size: len(data), SHA256: hex.EncodeToString(sum[:]), Kept: kept,
-		Game: p.Game, Force: p.Force, Answers: p.Answers,
+		Game: p.Game, Force: p.Force, Answers: p.Answers, Key: p.Key,
 	}
 	if p.Format != card.FormatImage && (kept || len(data) <= shortBody || p.Unasked()) {
 		k.Body = p.Body

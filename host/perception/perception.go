@@ -44,6 +44,8 @@ type Config struct {
 	Keep func(ctx context.Context, companion string, p abi.Percept, kept func(abi.Percept)) error
 	// Kept gives what was kept and is not judged yet, oldest first.
 	Kept func(ctx context.Context, companion string) ([]abi.Percept, error)
+	// Retract writes down that some of what was kept is taken back: nobody judges it any more.
+	Retract func(ctx context.Context, companion string, seqs []uint64) error
 	// Several says whether a companion judges several in one call; nil: none does.
 	Several func(companion string) bool
 	// Say says to a companion what a person put in, as p.From, and answers once it

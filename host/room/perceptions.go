@@ -45,6 +45,11 @@ func (r *Room) Perceive(ctx context.Context, who string, all ...abi.Percept) (ab
 	return r.senses.Perceive(ctx, who, all...)
 }
 
+// Retract writes down that nobody is to judge some of what Keep wrote down, by its seqs.
+func (r *Room) Retract(ctx context.Context, who string, seqs []uint64) error {
+	return r.senses.Retract(ctx, who, seqs)
+}
+
 // Note writes down what a game tells a companion, which does not judge it: it is told with what
 // the companion is asked next.
 //

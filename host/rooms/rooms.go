@@ -109,6 +109,8 @@ type Room interface {
 	Keep(ctx context.Context, who string, p abi.Percept, kept func(abi.Percept)) error
 	// Kept gives what of that it has not judged yet, oldest first.
 	Kept(ctx context.Context, who string) ([]abi.Percept, error)
+	// Retract writes down that nobody is to judge some of that any more.
+	Retract(ctx context.Context, who string, seqs []uint64) error
 	// Perceive lets a companion perceive something, or some of what was kept, oldest
 	// first, and answers when it has judged it.
 	Perceive(ctx context.Context, who string, all ...abi.Percept) (abi.Judged, error)

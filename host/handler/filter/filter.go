@@ -53,9 +53,9 @@ type Config struct {
 	NewID    func() string                  // unique ids for calls
 	// Home is the room of a companion, see [Filter.Admit].
 	Home func(ctx context.Context, companion string) (rooms.Room, error)
-	// Settings gives what a handler is told as its settings, once for each generation of its module; nil: what stands in its
-	// table.
-	Settings func(h Handler) (json.RawMessage, error)
+	// Settings gives what a handler is told as its settings, once for each generation of its module, and hide, which takes
+	// out of a text what nobody else is to read; nil: it is told what stands in its table.
+	Settings func(h Handler) (settings json.RawMessage, hide func(string) string, err error)
 	// Fits says why a companion cannot perceive what a handler made of a perception; nil: it can perceive all.
 	Fits func(companion string, p abi.Percept) error
 	Log  *slog.Logger
@@ -71,7 +71,7 @@ type Filter struct {
 func New(c Config) *Filter {
 	f := &Filter{cfg: c}
 	for _, h := range c.Handlers {
-		f.all = append(f.all, &handler{Handler: h, settings: h.Settings})
+		f.all = append(f.all, &handler{Handler: h, told: told{h.Settings, func(s string) string { return s }}})
 	}
 	slices.SortStableFunc(f.all, func(a, b *handler) int { return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Name, b.Name)) })
 	return f
@@ -176,13 +176,13 @@ func (f *Filter) ask(ctx context.Context, op, companion, room string, which func
 		if !h.filtersFor(companion) || !which(h) {
 			continue
 		}
-		m, settings, why, asked := h.module(f.cfg, op)
+		m, told, why, asked := h.module(f.cfg, op)
 		if !asked {
 			continue
 		}
 		step := entry.Step{Handler: h.Name, Did: entry.DidFail, Reason: why}
 		if why == "" {
-			step = f.step(ctx, h, m, op, room, data(settings), take)
+			step = f.step(ctx, h, m, op, room, data(told.settings), take, told.hide)
 		}
 		if steps = append(steps, step); ctx.Err() != nil {
 			return steps, ""
@@ -195,18 +195,18 @@ func (f *Filter) ask(ctx context.Context, op, companion, room string, which func
 }
 
 // step asks one handler.
-func (f *Filter) step(ctx context.Context, h *handler, m Module, op, room string, data any, take func(json.RawMessage) (answer, error)) entry.Step {
+func (f *Filter) step(ctx context.Context, h *handler, m Module, op, room string, data any, take func(json.RawMessage) (answer, error), hide func(string) string) entry.Step {
 	begun := time.Now()
 	a, err := f.call(ctx, h, m, op, room, data, take)
 	s := entry.Step{Handler: h.Name, Did: entry.DidPass, MS: time.Since(begun).Milliseconds()}
 	switch {
 	case err != nil:
-		s.Did, s.Reason = entry.DidFail, reason(err)
+		s.Did, s.Reason = entry.DidFail, short(hide(reason(err)))
 		if ctx.Err() == nil {
 			f.cfg.Log.Warn("a handler failed as a filter", "handler", h.Name, "op", op, "error", s.Reason, "it", cmp.Or(h.Fail, "skip"))
 		}
 	case a.refused != "":
-		s.Did, s.Reason = entry.DidRefuse, short(a.refused)
+		s.Did, s.Reason = entry.DidRefuse, short(hide(a.refused))
 	case a.changed:
 		s.Did = entry.DidChange
 	}
@@ -240,7 +240,13 @@ type handler struct {
 	bad  string   // why its settings are of no use to it
 	said string   // what the log was told last
 
+	told told
+}
+
+// told is what a module is told as settings, and what takes secrets of these out of a text.
+type told struct {
 	settings json.RawMessage
+	hide     func(string) string
 }
 
 func (h *handler) filtersFor(companion string) bool {
@@ -257,7 +263,7 @@ func (h *handler) on(title string) bool {
 
 // module gives the module to ask and what it is told as settings, or why it cannot be asked; asked is false for one that does not filter by the op. Of one that
 // was never loaded nobody knows that: it is asked where its failure stops.
-func (h *handler) module(c Config, op string) (m Module, settings json.RawMessage, why string, asked bool) {
+func (h *handler) module(c Config, op string) (m Module, now told, why string, asked bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	m, loaded := c.Module(h.Module)
@@ -269,10 +275,10 @@ func (h *handler) module(c Config, op string) (m Module, settings json.RawMessag
 		}
 		var err error
 		if c.Settings != nil {
-			h.settings, err = c.Settings(h.Handler)
+			h.told.settings, h.told.hide, err = c.Settings(h.Handler)
 		}
-		if err = cmp.Or(err, module.CheckSettings(d, h.settings)); err != nil {
-			h.bad = short(module.Reason(err))
+		if err = cmp.Or(err, module.CheckSettings(d, h.told.settings)); err != nil {
+			h.bad = short(h.told.hide(module.Reason(err)))
 		}
 	}
 	asked = slices.Contains(h.ops, op) || h.seen == 0 && h.Fail == stop
@@ -284,5 +290,5 @@ func (h *handler) module(c Config, op string) (m Module, settings json.RawMessag
 			c.Log.Warn("a handler cannot be asked as a filter", "handler", h.Name, "module", h.Module, "error", why, "it", cmp.Or(h.Fail, "skip"))
 		}
 	}
-	return m, h.settings, why, asked
+	return m, h.told, why, asked
 }

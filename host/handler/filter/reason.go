@@ -19,7 +19,7 @@ func reason(err error) string {
 	case errors.As(err, &fault):
 		return "it broke down: " + string(fault.Kind)
 	}
-	return short(module.Reason(err))
+	return module.Reason(err)
 }
 
 // short keeps a reason to one line, to its bound, and to what shows: no sign that moves or hides what stands beside it.

@@ -44,12 +44,16 @@ func (m *Module) ask(ctx context.Context, p *program, req abi.Request, loaded bo
 			cancel()
 			return m.judge(ctx, p, o)
 		case <-look.C:
-			if p.cpu()-before <= m.engine.cfg.CPUPerCall {
+			if req.Op == abi.OpRun || p.cpu()-before <= m.engine.cfg.CPUPerCall {
 				continue
 			}
 		case <-ctx.Done():
 		}
 		break
+	}
+	if req.Op == abi.OpRun { // what it computed is nobody's debt
+		m.settle(p, c, done, cancel)
+		return nil, &module.Fault{Kind: module.FaultTimeout, Cause: context.Cause(ctx)}
 	}
 	if work := m.owe(p, before); work > m.engine.cfg.CPUPerCall {
 		m.drop(p, "it computed too long")

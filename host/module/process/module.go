@@ -116,7 +116,8 @@ func (m *Module) begin(ctx context.Context) error {
 }
 
 // Call runs one op. Calls go to the program as they come, which answers them one after the other or
-// several at once, as it likes. The request's V is set, and its Self if it is empty.
+// several at once, as it likes. The request's V is set, and its Self if it is empty. A call of abi.OpRun has no
+// time of its own: it lasts until ctx or the program ends, or it does, and may compute as much as it wants.
 //
 // # Errors
 //
@@ -129,7 +130,7 @@ func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, er
 		return nil, err
 	}
 	defer end()
-	if _, ok := ctx.Deadline(); !ok {
+	if _, ok := ctx.Deadline(); !ok && req.Op != abi.OpRun {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, m.engine.cfg.CallTimeout)
 		defer cancel()

@@ -28,7 +28,7 @@ func (r Room) Kept(ctx context.Context, who string) (all []abi.Percept, err erro
 		if err != nil {
 			return nil, abi.Wrap(abi.CodeInternal, err, fmt.Sprintf("read entry %d", p.Seq))
 		}
-		all = append(all, abi.Percept{Seq: e.Seq, Title: b.Title, Format: b.Format, Body: b.Body, MediaType: b.MediaType, From: b.From, At: e.At, Game: b.Game, Force: b.Force, Answers: b.Answers})
+		all = append(all, abi.Percept{Seq: e.Seq, Title: b.Title, Format: b.Format, Body: b.Body, MediaType: b.MediaType, From: b.From, At: e.At, Game: b.Game, Force: b.Force, Answers: b.Answers, Key: b.Key})
 	}
 	return all, nil
 }

@@ -147,6 +147,11 @@ func (h handle) Plug(who, owner string) (g *action.Game, leave func()) {
 	return h.of.bodies.Plug(h.Name(), who, owner, func() { h.of.stir(h.Name()) })
 }
 
+func (h handle) Retract(ctx context.Context, who string, seqs []uint64) error {
+	_, err := with(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Retract(ctx, who, seqs) })
+	return err
+}
+
 func (h handle) Note(ctx context.Context, who string, p abi.Percept) error {
 	_, err := with(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Note(ctx, who, p) })
 	return err

@@ -178,6 +178,18 @@ func (s *Senses) fail(p perception.Judging, code abi.Code, why string, until tim
 	}
 }
 
+// Retract writes down that some of what was kept is taken back, as far as it waits.
+func (s *Senses) Retract(ctx context.Context, who string, seqs []uint64) error {
+	return loop.Tell(ctx, s.loop, func() error {
+		for _, seq := range seqs {
+			if s.loop.Trouble() == nil && s.state().ToJudge(seq, who) {
+				s.loop.Input(entry.KindFailed, entry.Failed{Perception: seq, Who: who, Code: abi.CodeDenied, Error: "it was taken back before it was judged"})
+			}
+		}
+		return s.loop.Trouble()
+	})
+}
+
 // Due hands over what companions are to be asked about now. What comes of each goes to
 // Judged. What a game wants and does not press for is not asked of one who is heard just then.
 func (s *Senses) Due() []perception.Judging {

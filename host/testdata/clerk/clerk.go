@@ -13,7 +13,7 @@ import (
 )
 
 // card has no actions: it plays what is offered.
-const card = `{"name":"Clerk","description":"Plays what handlers offer.","actions":[],"perceptions":[]}`
+const card = `{"name":"Clerk","description":"Plays what handlers offer.","actions":[],"perceptions":[{"title":"beacon","description":"What a handler tells.","type":"object"}]}`
 
 // text is said behind the count.
 var text = "first"

@@ -20,7 +20,7 @@
 // # One call at a time
 //
 // As in WebAssembly the daemon's calls are answered one after the other, so package variables need no
-// locks. The daemon ends a program that goes on with a call which was given up.
+// locks. [companion.Handler.Run] alone runs beside them. The daemon ends a program that goes on with a call which was given up.
 //
 // # What it prints
 //
@@ -70,16 +70,27 @@ func (s *server) serve(ctx context.Context, in wire.Stream) error {
 	defer cancel()
 	c := &call{ctx: ctx, stream: in, answers: make(chan []byte)}
 	go c.receive(cancel)
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return in.Send(wire.Reply, refusal(abi.Errorf(abi.CodeTimeout, "nobody waits for the answer any more")))
+	if op(request) != abi.OpRun { // which runs beside all others
+		select {
+		case s.turn <- struct{}{}:
+			defer func() { <-s.turn }()
+		case <-ctx.Done():
+			return in.Send(wire.Reply, refusal(abi.Errorf(abi.CodeTimeout, "nobody waits for the answer any more")))
+		}
 	}
 	reply, _ := companion.Serve(request, companion.Carrier{Ask: c.ask, Log: c.log, Context: ctx})
 	c.sending.Lock()
 	defer c.sending.Unlock()
 	return in.Send(wire.Reply, reply)
+}
+
+// op gives the op of a request, empty where it has none.
+func op(request []byte) string {
+	var r struct {
+		Op string `json:"op"`
+	}
+	_ = json.Unmarshal(request, &r) // what is none is answered with an error later
+	return r.Op
 }
 
 // call is one call that is being answered. A character may ask and log from several goroutines.
