@@ -1,4 +1,4 @@
-# Verbs: build run test check bench fuzz. Each installs what it needs.
+# Verbs: build plugins run test check bench fuzz. Each installs what it needs.
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GO         ?= go
@@ -10,7 +10,16 @@ MODULES := $(patsubst characters/%/main.go,characters/%,$(wildcard characters/*/
 WASM    := $(foreach m,$(MODULES),$(m)/$(notdir $(m)).wasm)
 SOURCES := $(shell find abi sdk/go characters -name '*.go' -not -name '*_test.go') $(wildcard characters/*/*.txt) go.mod
 
-.PHONY: build run test check bench fuzz packages npm clean
+# Handlers of the house: one whose main calls process.Main is a program, one whose main is empty a file of
+# WebAssembly. PLUGINS is where they are put: what modules.plugins says.
+PLUGINS  = state/plugins
+HANDLERS := $(wildcard plugins/*/main.go)
+PROGRAMS := $(patsubst plugins/%/main.go,%,$(shell grep -lE '^(func main\(\) \{ |	)process\.Main\(\)' $(HANDLERS) /dev/null))
+GUESTS   := $(patsubst plugins/%/main.go,%,$(shell grep -lE '^func main\(\) \{\}' $(HANDLERS) /dev/null))
+NEITHER  := $(filter-out $(PROGRAMS:%=plugins/%/main.go) $(GUESTS:%=plugins/%/main.go),$(HANDLERS))
+HANDLED  := $(shell find abi sdk/go plugins -type f -not -name '*_test.go') go.mod go.sum
+
+.PHONY: build plugins run test check bench fuzz packages npm clean
 
 build: $(WASM)
 	$(GO) build -trimpath -buildvcs=auto -o bin/companiond ./cmd/companiond
@@ -18,6 +27,19 @@ build: $(WASM)
 # A module is renamed into place, so that a running daemon never reads half of it.
 %.wasm: $(SOURCES)
 	GOOS=wasip1 GOARCH=wasm $(GO) -C $(@D) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w' -o $(@F).tmp .
+	mv $@.tmp $@
+
+plugins: $(PROGRAMS:%=$(PLUGINS)/%) $(GUESTS:%=$(PLUGINS)/%.wasm)
+	@for f in $(NEITHER); do echo "$$f: its main is neither empty nor process.Main()"; exit 1; done
+
+$(PROGRAMS:%=$(PLUGINS)/%): $(PLUGINS)/%: $(HANDLED)
+	@mkdir -p $(@D)
+	$(GO) -C plugins/$* build -trimpath -buildvcs=false -ldflags='-s -w' -o $(abspath $@).tmp .
+	mv $@.tmp $@
+
+$(GUESTS:%=$(PLUGINS)/%.wasm): $(PLUGINS)/%.wasm: $(HANDLED)
+	@mkdir -p $(@D)
+	GOOS=wasip1 GOARCH=wasm $(GO) -C plugins/$* build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w' -o $(abspath $@).tmp .
 	mv $@.tmp $@
 
 run: build
@@ -35,18 +57,19 @@ test: packages build
 	$(GO) test -timeout 10m -run FilesThatAreTooMuch $(TESTFLAGS) ./cmd/companiond
 	@for d in host/testdata/agents host/testdata/agents7; do if [ -d $$d/node_modules ]; then npm test --silent --prefix $$d || exit 1; fi; done
 
-# What tests use besides Go. Debian packages: wasm-validate, file systems to pull the plug
-# of, and what builds the examples in C and Rust. From npm: agents and judges of the MCP door. Where something
-# cannot be installed, its tests say that they were skipped.
+# What tests use besides Go. Debian packages: wasm-validate, file systems to pull the plug of, what builds the examples in C and
+# Rust, and what handlers are tested against: a voice, a chat, OBS on a screen of its own, and what hears the VMC protocol. From npm: agents
+# and judges of the MCP door, and a client of VTube Studio. Where something cannot be installed, its tests say that they were skipped.
 packages: npm
-	@if command -v wasm-validate >/dev/null && command -v mkfs.ext4 >/dev/null && command -v wasm-ld >/dev/null && command -v rustc >/dev/null; then :; \
+	@if (for c in $(COMMANDS); do command -v $$c >/dev/null || exit 1; done); then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(DEBIAN) >/dev/null; } || \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(DEBIAN) >/dev/null; } || \
 	  echo "$(DEBIAN) could not be installed: some tests will be skipped"; \
 	else echo "not all of $(DEBIAN) is installed: some tests will be skipped"; fi
 
-DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32
-NPM = host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript
+COMMANDS = wasm-validate mkfs.ext4 wasm-ld rustc espeak-ng oscdump ngircd obs Xvfb
+DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32 espeak-ng liblo-tools ngircd obs-studio obs-plugins xvfb fonts-noto-cjk
+NPM = host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript plugins/vts/studiotest/testdata/vtubestudio
 
 npm:
 	@if command -v npm >/dev/null; then \
@@ -62,6 +85,7 @@ check:
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	GOOS=wasip1 GOARCH=wasm $(GO) build ./abi ./sdk/go/... ./characters/...
+	@for p in $(GUESTS); do GOOS=wasip1 GOARCH=wasm $(GO) -C plugins/$$p build -buildmode=c-shared -o /dev/null . || exit 1; done
 	$(GO) test ./host ./cmd/companiond -run "Floors|Owners|Pure|PackageComments|Guests|Documents"
 
 bench: build

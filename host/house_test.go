@@ -23,7 +23,10 @@ var floors = [][]string{
 	{"sdk/go"},
 	{"sdk/go/words", "sdk/go/process/wire"},
 	{"sdk/go/talk", "sdk/go/process"},
-	{"plugins/obs/...", "plugins/vts/...", "plugins/vmc/...", "plugins/chat/...", "plugins/voice/..."},
+	{"plugins/voice/sound", "plugins/voice/reading"},
+	{"plugins/voice/engine"},
+	{"plugins/face", "plugins/runs", "plugins/vts/studio", "plugins/vts/studiotest", "plugins/vmc/osc"},
+	{"plugins/clock/...", "plugins/obs/...", "plugins/vts/...", "plugins/vmc/...", "plugins/chat/...", "plugins/voice/..."},
 	{"plugins/..."},
 	{"sdk/scaffold", "characters", "characters/..."},
 	{"host/spell", "host/limits", "host/knowledge", "host/secret", "host/context/quote", "host/search/gram", "host/force"},
@@ -75,9 +78,10 @@ var floors = [][]string{
 	{"host/door/mcp/tools"},
 	{"host/door/web/conversations", "host/door/web/memories", "host/door/web/past"},
 	{"host/door/web", "host/door/socket", "host/door/mcp", "host/door/chat", "host/door/overlay"},
+	{"host/check"},
 	{"host"},
 	{"cmd/companiond/paint"},
-	{"cmd/companiond/memories", "cmd/companiond/history"},
+	{"cmd/companiond/memories", "cmd/companiond/history", "cmd/companiond/create"},
 	{"cmd/companiond"},
 }
 
@@ -127,6 +131,9 @@ var shared = map[string]string{
 	"host/module/process github.com/hashicorp/go-plugin": "it is the other side of sdk/go/process: it starts programs and connects to them",
 	"host/module/process github.com/hashicorp/go-hclog":  "go-plugin wants a logger of its kind",
 	"host/module/process google.golang.org/grpc":         "what an error of a call was",
+
+	"plugins/vts/studio github.com/gorilla/websocket":     "VTube Studio's API is a WebSocket",
+	"plugins/vts/studiotest github.com/gorilla/websocket": "it stands in for VTube Studio",
 
 	"cmd/companiond golang.org/x/sys":           "how wide a terminal is",
 	"cmd/companiond/paint golang.org/x/text":    "texts side by side, in which a Japanese letter is two wide",

@@ -3,42 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
+	"github.com/companiond/companiond/cmd/companiond/create"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room/reader"
-	"github.com/companiond/companiond/sdk/scaffold"
 )
 
 func newVerb(t *term, _ context.Context, args []string) error {
-	fs := t.flags("new")
-	dir := fs.String("dir", "characters", "`folder` to write it into")
-	rest, err := parse(fs, args, many)
-	if err != nil {
-		return err
-	}
-	switch {
-	case len(rest) != 2:
-		return usage("companiond new character NAME")
-	case rest[0] != "character":
-		return usage("%q is nothing that can be made; did you mean companiond new character %s? (companiond new character NAME)", rest[0], rest[1])
-	}
-	if err := os.MkdirAll(*dir, 0o755); err != nil {
-		return err
-	}
-	files, err := scaffold.Character(*dir, rest[1])
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		fmt.Fprintln(t.out, filepath.Join(*dir, filepath.FromSlash(f)))
-	}
-	fmt.Fprintf(t.out, "\nBuild it:\n\n  cd %s\n  %s\n", filepath.Join(*dir, rest[1]), scaffold.Build(rest[1]))
-	return nil
+	d := create.Desk{Out: t.out, Parse: parse, Usage: usage}
+	return d.New(t.flags("new"), args)
 }
 
 func replayVerb(t *term, ctx context.Context, args []string) (err error) {

@@ -214,21 +214,17 @@ func (p *parse) complain(f *fault, keys ...dotted) {
 	p.report(at, keys[0].String(), f)
 }
 
-// CheckSheet says that the sheet of the overlay cannot be read, and why.
-func (c Config) CheckSheet(unreadable string) []Problem {
+// ProblemAt gives a problem that is found elsewhere than in the file, such as with a file that it names. Its place is
+// that of the first of the keys that somebody wrote, and its key the first of all; a key is its tables and its name.
+func (c Config) ProblemAt(s Severity, message, hint string, keys ...[]string) Problem {
 	p := newParse("")
 	p.config = c
-	p.complain(&fault{message: unreadable, hint: "write the path of a CSS file, or take the key out"}, dotted{"door", "overlay_css"})
-	return p.problems
-}
-
-// CheckProgram gives the problem of a module's program that cannot be run as it is. It is a warning only, for the
-// file may come later.
-func (c Config) CheckProgram(module, why string) []Problem {
-	p := newParse("")
-	p.config = c
-	p.complain(&fault{message: why, severity: Warning}, dotted{sectionModule, module, "program"}, dotted{"modules", "plugins"})
-	return p.problems
+	all := make([]dotted, len(keys))
+	for i, key := range keys {
+		all[i] = key
+	}
+	p.complain(&fault{message: message, hint: hint, severity: s}, all...)
+	return p.problems[0]
 }
 
 // CheckFolder compares the configuration with the folder of characters: with
@@ -268,8 +264,13 @@ func (c Config) CheckFolder(ids []string, unreadable string) []Problem {
 		check(m.Name, dotted{"companion", m.Name})
 	}
 	p.checkResidents(ids)
+	for _, h := range c.Handlers {
+		for _, id := range h.Companions {
+			check(id, dotted{"handler", h.Name, "companions"})
+		}
+	}
 	for _, m := range c.Module {
-		if m.Program == "" {
+		if m.Program == "" && !slices.ContainsFunc(c.Handlers, func(h Handler) bool { return h.Module == m.Name }) {
 			check(m.Name, dotted{sectionModule, m.Name, "grant"})
 		}
 	}

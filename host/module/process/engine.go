@@ -204,21 +204,45 @@ func (e *Engine) check(s module.Source) error {
 	if !named {
 		return abi.Errorf(abi.CodeDenied, "no [module.NAME] of the configuration names this program")
 	}
-	if got := s.Hash; p.Checksum != "" && p.Checksum != got {
-		return abi.Errorf(abi.CodeDenied, "its SHA-256 is %s, and [module.%s] wants %s: if the new file is yours, write checksum = %q", got, p.Module, p.Checksum, got)
+	if why := p.differs(s.Hash); why != "" {
+		return abi.Errorf(abi.CodeDenied, "%s", why)
 	}
 	return checkOwner(s.Path)
 }
 
-// Check says why a file cannot be run as it is now, "" where it can: it is not there, or others may write it.
-func Check(path string) string {
-	if _, err := os.Stat(path); err != nil {
+// differs says why a file with this SHA-256 is not the program; "" where it is.
+func (p Program) differs(sum string) string {
+	if p.Checksum == "" || p.Checksum == sum {
+		return ""
+	}
+	return fmt.Sprintf("its SHA-256 is %s, and [module.%s] wants %s: if the new file is yours, write checksum = %q", sum, p.Module, p.Checksum, sum)
+}
+
+// Check says why a program cannot be run as it is now, "" where it can: its file, in a folder, is not there, others may write it, it
+// has more than max bytes, or another checksum.
+func (p Program) Check(folder string, max int64) string {
+	path := filepath.Join(folder, p.File)
+	info, err := os.Stat(path)
+	if err != nil {
 		return fmt.Sprintf("%q is not there", path)
 	}
 	if err := checkOwner(path); err != nil {
 		return module.Reason(err)
 	}
-	return ""
+	switch {
+	case !info.Mode().IsRegular():
+		return fmt.Sprintf("%q is no file", path)
+	case info.Size() > max:
+		return fmt.Sprintf("%q has %d bytes, at most %d are loaded (wasm.max_file)", path, info.Size(), max)
+	case p.Checksum == "":
+		return ""
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return module.Reason(err)
+	}
+	sum := sha256.Sum256(data)
+	return p.differs(hex.EncodeToString(sum[:]))
 }
 
 // add makes a module, with its directory and its copy of the file. What is run is what was read, whatever

@@ -46,7 +46,7 @@ import (
 
 // Main serves the registered character until the daemon ends it.
 func Main() {
-	s := &server{turn: make(chan struct{}, 1)}
+	s := newServer()
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig: wire.Handshake,
 		Plugins:         plugin.PluginSet{wire.Name: wire.Plugin{Serve: s.serve}},
@@ -55,8 +55,18 @@ func Main() {
 	})
 }
 
-// server answers calls one at a time.
-type server struct{ turn chan struct{} }
+// server answers calls one at a time, but for a run.
+type server struct {
+	turn   chan struct{}
+	serves func(request []byte, c companion.Carrier) (reply []byte)
+}
+
+func newServer() *server {
+	return &server{make(chan struct{}, 1), func(request []byte, c companion.Carrier) []byte {
+		reply, _ := companion.Serve(request, c)
+		return reply
+	}}
+}
 
 func (s *server) serve(ctx context.Context, in wire.Stream) error {
 	kind, request, err := in.Recv()
@@ -78,7 +88,7 @@ func (s *server) serve(ctx context.Context, in wire.Stream) error {
 			return in.Send(wire.Reply, refusal(abi.Errorf(abi.CodeTimeout, "nobody waits for the answer any more")))
 		}
 	}
-	reply, _ := companion.Serve(request, companion.Carrier{Ask: c.ask, Log: c.log, Context: ctx})
+	reply := s.serves(request, companion.Carrier{Ask: c.ask, Log: c.log, Context: ctx})
 	c.sending.Lock()
 	defer c.sending.Unlock()
 	return in.Send(wire.Reply, reply)

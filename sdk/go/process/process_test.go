@@ -52,8 +52,6 @@ func begin(s *server) (p pipe, ended <-chan error) {
 	return p, done
 }
 
-func newServer() *server { return &server{turn: make(chan struct{}, 1)} }
-
 func TestAsksAndLogs(t *testing.T) {
 	speak = func(h *companion.Host, s companion.Scene) companion.Line {
 		h.Log(abi.LevelWarn, "careful")
@@ -145,4 +143,39 @@ func TestNoRequest(t *testing.T) {
 	if err := newServer().serve(t.Context(), p); !errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
+}
+
+// A run goes on beside other calls, and may ask meanwhile.
+func TestRunGoesOnBeside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.serves = func(request []byte, c companion.Carrier) []byte {
+			if op(request) == abi.OpRun {
+				<-c.Context.Done()
+			}
+			return []byte(`{"ok":"` + op(request) + `"}`)
+		}
+		run := pipe{make(chan frame, 9), make(chan frame, 9)}
+		run.in <- frame{wire.Request, `{"v":1,"op":"run","id":"1","data":{}}`}
+		ended := make(chan error, 2)
+		go func() { ended <- s.serve(context.Background(), run) }()
+		synctest.Wait()
+		vote := pipe{make(chan frame, 9), make(chan frame, 9)}
+		vote.in <- frame{wire.Request, `{"v":1,"op":"vote","id":"2","data":{}}`}
+		go func() { ended <- s.serve(context.Background(), vote) }()
+		if f := <-vote.out; f.body != `{"ok":"vote"}` {
+			t.Errorf("%c%s", f.kind, f.body)
+		}
+		run.in <- frame{kind: wire.Cancel}
+		if f := <-run.out; f.body != `{"ok":"run"}` {
+			t.Errorf("%c%s", f.kind, f.body)
+		}
+		for range 2 {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+		close(run.in)
+		close(vote.in)
+	})
 }
