@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"path/filepath"
@@ -12,11 +13,13 @@ import (
 
 	"github.com/companiond/companiond/host/child"
 	"github.com/companiond/companiond/host/context/kept"
+	"github.com/companiond/companiond/host/handler/filter"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/process"
 	"github.com/companiond/companiond/host/module/prompt"
 	"github.com/companiond/companiond/host/module/wasm"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // engine is one way in which modules run.
@@ -73,6 +76,18 @@ func (h *Host) newFolders(grants module.Grants, changed func(folder.Change)) (*f
 		plugins.Engines = append(plugins.Engines, h.plugins)
 	}
 	return folder.NewSet(characters, plugins)
+}
+
+// newFilter makes what has handlers look at what companions perceive and say.
+func (h *Host) newFilter() *filter.Filter {
+	return filter.New(filter.Config{
+		Handlers: h.cfg.Handlers, NewID: newID, Fits: h.house.Fits, Log: h.log,
+		Home:   func(ctx context.Context, companion string) (rooms.Room, error) { return h.rooms.Home(ctx, companion) }, // they are not there yet
+		Module: func(id string) (filter.Module, bool) { return h.folder.Module(id) },
+		Settings: func(one filter.Handler) (json.RawMessage, func(string) string, error) {
+			return h.handlers.Settings(one)
+		},
+	})
 }
 
 // programs gives the ids of modules that are programs.

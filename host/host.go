@@ -37,6 +37,7 @@ import (
 	"github.com/companiond/companiond/host/fetch"
 	"github.com/companiond/companiond/host/forget"
 	"github.com/companiond/companiond/host/handler"
+	"github.com/companiond/companiond/host/handler/filter"
 	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/hostops"
 	"github.com/companiond/companiond/host/identity"
@@ -97,6 +98,7 @@ type Host struct {
 	forgets     *forget.Service
 	folder      *folder.Set
 	handlers    *handler.Stage
+	filter      *filter.Filter
 	senses      *senses.Senses
 	house       *cast.House
 	rooms       *registry.Registry
@@ -182,6 +184,7 @@ func (h *Host) buildRooms() (err error) {
 		h.log.Warn("the folder of characters cannot be read yet; names of companions are not kept until it can", "err", err)
 	}
 	h.house = cast.New(h.folder, h.tokens, append(found, h.programs()...))
+	h.filter = h.newFilter()
 	if h.rooms, err = h.newRegistry(h.house); err != nil {
 		return err
 	}
@@ -191,7 +194,7 @@ func (h *Host) buildRooms() (err error) {
 	}
 	calls.History, calls.Segment, calls.Act = h.rooms.History, h.rooms.Segment, h.act
 	h.senses = &senses.Senses{Card: h.card, Home: h.rooms.Home}
-	h.perceptions = h.senses.Queues(perception.Config{Several: h.several, NewID: newID, Log: h.log})
+	h.perceptions = h.senses.Queues(perception.Config{Filter: h.filter.Admit, Several: h.house.Several, NewID: newID, Log: h.log})
 	h.handlers = handler.New(handler.Config{
 		Handlers: h.cfg.Handlers, Home: h.rooms.Home, Companions: h.folder.Companions, Module: h.folder.Module,
 		SecretFile: h.secrets, Perceive: h.senses.Perceive, Retract: h.perceptions.Retract, Log: h.log,
@@ -201,7 +204,7 @@ func (h *Host) buildRooms() (err error) {
 }
 
 // newRegistry makes the rooms, of which none is awake yet.
-func (h *Host) newRegistry(house room.House) (*registry.Registry, error) {
+func (h *Host) newRegistry(house *cast.House) (*registry.Registry, error) {
 	homes := map[string]string{}
 	for _, c := range h.cfg.Companions {
 		homes[c.Name] = c.Home
@@ -209,7 +212,7 @@ func (h *Host) newRegistry(house room.House) (*registry.Registry, error) {
 	return registry.New(registry.Config{
 		Room: room.Config{
 			Journal: h.journal, NewID: newID, House: house, Log: h.log, Here: h.here, Named: h.named, Conversed: h.conversed, Heard: h.memory.Heard,
-			Asks: h.asks, Kept: func(companion string, p abi.Percept) { h.perceptions.Add(companion, p) },
+			Asks: house.Asks, Filter: h.filter, Kept: func(companion string, p abi.Percept) { h.perceptions.Add(companion, p) },
 			Told: func(room string, now history.Book) { h.compress.Told(room, now) },
 			Find: func(id string) (room.Companion, bool) { return loaded(h.folder.Companion(id)) },
 			Blame: func(id, op string, err error) {
@@ -340,8 +343,8 @@ func (h *Host) buildDoors(at net.Addr) error {
 	})
 	h.feed = socket.New(socket.Config{
 		Rooms: members{h.rooms}, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting, Listens: h.agents.Listens,
-		Games:   neuro.Config{Tell: h.perceptions.Tell, Plays: h.plays, NewID: newID},
-		Session: h.perceptions.Meant, Speaks: h.speaks, See: h.senses.See, Usual: h.usual,
+		Games:   neuro.Config{Tell: h.perceptions.Tell, Plays: h.house.Plays, NewID: newID},
+		Session: h.perceptions.Meant, Speaks: h.house.Speaks, See: h.senses.See, Usual: h.usual,
 		Lives:   func(id string) bool { return slices.Contains(h.house.Residents(), id) },
 		NameKey: func(ctx context.Context) ([]byte, error) { return h.nameKey.of(ctx, h.stores.KVIn("")) },
 	})

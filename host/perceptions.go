@@ -12,20 +12,7 @@ import (
 )
 
 // card gives a companion's card, nil where it has none.
-func (h *Host) card(companion string) (*card.Card, error) {
-	if c, ok := h.folder.Companion(companion); ok {
-		return c.Card(), nil
-	}
-	for _, s := range h.folder.Status() {
-		if s.ID == companion && s.State == module.StateFailed {
-			return nil, abi.Errorf(abi.CodeUnavailable, "companion: the file of %s could not be loaded: %s", companion, s.Error)
-		}
-	}
-	if slices.Contains(h.house.Residents(), companion) {
-		return nil, abi.Errorf(abi.CodeUnavailable, "companion: %s is being loaded; try again", companion)
-	}
-	return nil, abi.Errorf(abi.CodeNotFound, "companion: there is no %.64q", companion)
-}
+func (h *Host) card(companion string) (*card.Card, error) { return h.house.Card(companion) }
 
 // modelOf gives which model a companion's card names, "" for the usual one.
 func (h *Host) modelOf(companion string) string {
@@ -53,12 +40,6 @@ func (h *Host) cards() []cards.Card {
 	return all
 }
 
-// several says whether a companion judges several perceptions in one call.
-func (h *Host) several(companion string) bool {
-	c, ok := h.folder.Companion(companion)
-	return ok && c.Describe().Several
-}
-
 // wakeSenses has judged what waits for those who are here and perceive.
 func (h *Host) wakeSenses() {
 	for _, c := range h.folder.Companions() {
@@ -78,37 +59,6 @@ func (h *Host) act(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.A
 		return abi.ActionPlayed{}, err
 	}
 	return talk.Act(ctx, c.Companion, rooms.Player{Call: c.Call, Op: c.Op}, a)
-}
-
-// speaks says whether a companion's body is to hear what it says as the action
-// "speak": always, but where its card has no such action.
-func (h *Host) speaks(companion string) bool {
-	def, err := h.card(companion)
-	if err != nil || def == nil {
-		return err == nil
-	}
-	_, ok := def.Action(card.Speak)
-	return ok
-}
-
-// plays says whether a companion's card has an action.
-func (h *Host) plays(companion, action string) bool {
-	def, err := h.card(companion)
-	if err != nil || def == nil {
-		return false
-	}
-	_, ok := def.Action(action)
-	return ok
-}
-
-// asks says whether an action of a companion's card is a query.
-func (h *Host) asks(companion, action string) bool {
-	def, err := h.card(companion)
-	if err != nil || def == nil {
-		return false
-	}
-	a, ok := def.Action(action)
-	return ok && a.Query
 }
 
 // waitingForModels gives which companions wait for a model, and why.

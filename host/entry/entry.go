@@ -78,6 +78,7 @@ const (
 	KindAction    Kind = "action"    // input, Action: a companion does something
 	KindResult    Kind = "result"    // input, Done: what became of an action
 	KindOffered   Kind = "offered"   // input, Offered: a game offers actions, or takes some back
+	KindHandled   Kind = "handled"   // input, Handled: handlers were asked about words, or about a perception
 	KindUsage     Kind = "usage"     // input, Usage: what a language model was asked for
 
 	KindWords Kind = "words" // input, Words: of prompts, in a stream that is no room

@@ -2,6 +2,7 @@ package entry
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -72,6 +73,55 @@ type Offered struct {
 	Actions   []abi.Offer `json:"actions,omitempty"` // behind those that it had
 	Withdrawn []string    `json:"withdrawn,omitempty"`
 }
+
+// Handled is the body of KindHandled: handlers that filter were asked about words of a companion's, or about what it is
+// to perceive. None of those words, and nothing of the perception, is here.
+type Handled struct {
+	Who string `json:"who"` // the companion
+	Of  string `json:"of"`  // OfLine or OfPerception
+	// Line is the token of the grant of the line, or the ID of the KindWish with which the words came; empty: nothing
+	// came of them, or they were said beside somebody's line.
+	Line  string `json:"line,omitempty"`
+	Title string `json:"title,omitempty"` // of the perception
+	Steps []Step `json:"steps"`           // in the order in which they were asked; behind a refusal nobody is
+}
+
+// The things that a KindHandled is about.
+const (
+	OfLine       = "line" // a line, a piece of one, or what somebody wishes to say
+	OfPerception = "perception"
+)
+
+// Step is what one handler did.
+type Step struct {
+	Handler string `json:"handler"`
+	Did     string `json:"did"`              // passed, changed, refused or failed
+	Reason  string `json:"reason,omitempty"` // of a refusal or a failure, at most MaxReason bytes
+	MS      int64  `json:"ms"`               // that it took
+}
+
+// Said tells what the handler did about something, as "passed it (3 ms)".
+func (s Step) Said(of string) string {
+	text := s.Did + " " + of
+	if s.Did == DidFail {
+		text = s.Did + " at " + of
+	}
+	if s.Reason != "" {
+		text += ": " + s.Reason
+	}
+	return fmt.Sprintf("%s (%d ms)", text, s.MS)
+}
+
+// The things that a handler may do which filters.
+const (
+	DidPass   = "passed"
+	DidChange = "changed"
+	DidRefuse = "refused"
+	DidFail   = "failed"
+)
+
+// MaxReason bounds Step.Reason, in bytes.
+const MaxReason = 200
 
 // Done is the body of KindResult.
 type Done struct {

@@ -173,6 +173,14 @@ func (s *Stage) post(h Handler) (p *post, why string) {
 	return p, ""
 }
 
+// Settings gives what a handler is told as its settings, secrets among them, and hide, which takes those out of a text that
+// others may read.
+func (s *Stage) Settings(h Handler) (settings json.RawMessage, hide func(string) string, err error) {
+	p := &post{Handler: h}
+	err = s.fillIn(p)
+	return p.settings, p.hide, err
+}
+
 // fillIn gives a post its settings, secrets among them.
 func (s *Stage) fillIn(p *post) error {
 	p.settings = p.Settings

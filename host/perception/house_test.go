@@ -53,8 +53,9 @@ type house struct {
 	twice  bool            // two ran at once
 	judge  func(ctx context.Context, p abi.Percept) (abi.Judged, error)
 	sayErr error
-	ended  []uint64 // that were taken back
-	broken error    // why nothing can be
+	filter func(companion string, p abi.Percept) (abi.Percept, error) // nil: all pass
+	ended  []uint64                                                   // that were taken back
+	broken error                                                      // why nothing can be
 }
 
 func newHouse(t testing.TB, pending int) *house {
@@ -126,6 +127,12 @@ func newHouseWith(t testing.TB, pending int, b *book) *house {
 			}
 			h.said = append(h.said, p.From+": "+text)
 			return abi.Message{Seq: uint64(len(h.said)), From: p.From, To: []string{companion}, Text: text}, nil
+		},
+		Filter: func(_ context.Context, companion string, p abi.Percept) (abi.Percept, error) {
+			if h.filter == nil {
+				return p, nil
+			}
+			return h.filter(companion, p)
 		},
 		Pending: pending, Log: slog.New(slog.DiscardHandler),
 		NewID: func() string { n++; return fmt.Sprintf("s%d", n) },

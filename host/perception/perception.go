@@ -51,6 +51,9 @@ type Config struct {
 	// Say says to a companion what a person put in, as p.From, and answers once it
 	// is in the journal. ctx is that of [Queues.Offer].
 	Say func(ctx context.Context, companion string, p abi.Percept, text string) (abi.Message, error)
+	// Filter asks handlers about what is offered and fits the card, and gives what they leave of it; an error says why it is
+	// not perceived. nil: nobody is asked.
+	Filter func(ctx context.Context, companion string, p abi.Percept) (abi.Percept, error)
 	// Pending is how many perceptions of one companion may wait. Zero means 1,000.
 	Pending int
 	// NewID makes the ids of sessions: random, for a caller that knows one may use it.
@@ -148,7 +151,7 @@ func New(c Config) *Queues {
 // Those of Config.Card; CodeNotFound for what the companion does not perceive;
 // CodeInvalid and CodeTooLarge for what its card does not allow, with the field. CodeExhausted when
 // too much waits already: a [Full] is in the chain. CodeUnavailable when the
-// daemon is stopping. And those of Config.Say, Config.Keep and Config.Kept.
+// daemon is stopping. And those of Config.Filter, Config.Say, Config.Keep and Config.Kept.
 func (s *Queues) Offer(ctx context.Context, companion string, p card.Percept, from string) (Taken, error) {
 	c, err := s.cfg.Card(companion)
 	if err != nil {
@@ -163,6 +166,12 @@ func (s *Queues) Offer(ctx context.Context, companion string, p card.Percept, fr
 		return Taken{}, err
 	}
 	p.Seq, p.From, p.At = 0, from, time.Now().UTC()
+	if s.cfg.Filter != nil {
+		if p, err = s.cfg.Filter(ctx, companion, p); err != nil {
+			s.count(companion, "refused")
+			return Taken{}, err
+		}
+	}
 	kind, _ := c.Perception(p.Title)
 	if kind.Input {
 		return s.say(ctx, companion, p)
@@ -279,7 +288,7 @@ func (s *Queues) count(companion, what string) {
 //	replaced  by a newer one
 //	waiting   or being judged, now
 //	cooled    taken while the title had its cool-down
-//	refused   for the card, for want of room, or by the room
+//	refused   for the card, for want of room, by a handler, or by the room
 //	said      as input; it is in no queue
 func (s *Queues) Counts(companion string) map[string]int {
 	n := map[string]int{"taken": 0, "judged": 0, "failed": 0, "replaced": 0, "waiting": 0, "cooled": 0, "refused": 0, "said": 0}

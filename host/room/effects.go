@@ -1,12 +1,14 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/call"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/voice"
 )
 
@@ -96,12 +98,24 @@ func (r *Room) vote(ctx, during context.Context, who string, round uint64, m cal
 	if err == nil && !known {
 		v = abi.Vote{State: abi.Listen, Reason: "does not vote"}
 	}
-	r.loop.Post(ctx, func() { r.votes.Take(round, who, v, err) })
+	var handled *entry.Handled
+	if err == nil && v.Backchannel != "" {
+		said, h, refused, ended := r.words.Ask(during, who, v.Backchannel)
+		if v.Backchannel, handled = said, h; refused != "" || ended != nil {
+			v.Backchannel = ""
+		}
+	}
+	r.loop.Post(ctx, func() {
+		r.handled(handled)
+		r.votes.Take(round, who, v, err)
+	})
 }
 
 // speak gets one line and gives it to the loop. The call ends with during.
 func (r *Room) speak(ctx, during context.Context, who string, m call.Context, scene abi.Scene) {
 	a := voice.Answer{Grant: scene.Grant.Token, Basis: scene.Grant.Basis, About: scene.Message.Seq, Who: who}
+	r.words.Begin(m.ID, a.Grant)
+	defer r.words.End(m.ID)
 	var known bool
 	known, a.Err = r.callees.Ask(during, who, abi.OpSpeak, m, scene, &a.Line, func() error { return call.CheckLine(a.Line) })
 	if a.Err == nil && !known {
@@ -110,7 +124,18 @@ func (r *Room) speak(ctx, during context.Context, who string, m call.Context, sc
 	if a.Err == nil && len(a.Line.Parameters) > 0 {
 		a.Warning = r.checkParameters(who, a.Line)
 	}
-	r.loop.Post(ctx, func() { r.voice.Take(a) })
+	whole, ended := r.words.Rest(during, who, m.ID, a.Line)
+	a.Line, a.Refused = whole.Line, whole.Refused
+	if a.Err = cmp.Or(ended, a.Err); a.Refused != "" { // whatever its module made of that
+		a.Err = nil
+	}
+	if whole.Astray {
+		r.voice.Astray(who)
+	}
+	r.loop.Post(ctx, func() {
+		r.handled(whole.Handled)
+		r.voice.Take(a)
+	})
 }
 
 // checkParameters says what is wrong with the parameters of a companion's line. The line is

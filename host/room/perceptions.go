@@ -3,10 +3,12 @@ package room
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/call"
+	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room/loop"
@@ -94,5 +96,30 @@ func (r *Room) judge(ctx, during context.Context, p perception.Judging, m call.C
 	if err == nil && !known {
 		j = abi.Judgement{State: abi.Listen, Reason: "does not perceive"}
 	}
-	r.loop.Post(ctx, func() { r.senses.Judged(p, j, err) })
+	var handled *entry.Handled
+	if err == nil && j.State == abi.Speak && j.Text != "" {
+		j, handled, err = r.filterJudged(during, p.Who, j)
+	}
+	r.loop.Post(ctx, func() {
+		wish := r.senses.Judged(p, j, err)
+		if handled != nil && wish != 0 {
+			handled.Line = fmt.Sprintf("%s/%d", entry.KindWish, wish)
+		}
+		r.handled(handled)
+	})
+}
+
+// filterJudged has handlers look at the words of a judgement. Where one refuses them the companion would rather listen.
+func (r *Room) filterJudged(during context.Context, who string, j abi.Judgement) (abi.Judgement, *entry.Handled, error) {
+	said, handled, refused, err := r.words.Ask(during, who, j.Text)
+	switch {
+	case err != nil:
+		return abi.Judgement{}, nil, err
+	case refused != "":
+		return abi.Judgement{State: abi.Listen, Reason: refused}, handled, nil
+	case len(j.Parameters) > 0:
+		j.Parameters = card.Saying(j.Parameters, said)
+	}
+	j.Text = said
+	return j, handled, nil
 }

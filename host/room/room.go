@@ -27,6 +27,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/body"
 	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/glance"
 	"github.com/companiond/companiond/host/room/loop"
@@ -37,6 +38,7 @@ import (
 	"github.com/companiond/companiond/host/room/senses"
 	"github.com/companiond/companiond/host/room/voice"
 	"github.com/companiond/companiond/host/room/votes"
+	"github.com/companiond/companiond/host/room/words"
 	"github.com/companiond/companiond/host/speech"
 )
 
@@ -54,6 +56,8 @@ type Config struct {
 	Blame  func(companion, op string, err error)
 	House  House          // nil: nobody has a name but in a room
 	Bodies *action.Bodies // that are connected; nil: none ever is
+	// Filter asks handlers about words of companions; nil: nobody is asked. It is called beside the loops, also at once.
+	Filter words.Filter
 	// Here says whether a member of a conversation has a session; nil: nobody ever has.
 	Here func(project, who string) bool
 	// Named says whether an AI of a project has a name, or one that a reader cannot tell from it;
@@ -100,13 +104,14 @@ type Room struct {
 
 	// Owned by Run.
 	present *presence.Presence
-	acts    action.Rate
 	running call.Running
 	callees call.Calls
 	offers  offer.Waiting
 	votes   *votes.Votes
 	senses  *senses.Senses
 	voice   *voice.Voice
+	body    *body.Body
+	words   *words.Words
 	members []abi.Member  // as of the newest entry that changed them
 	lately  speech.Lately // said by companions and agents
 }
@@ -160,6 +165,11 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 	r.voice = voice.New(voice.Config{
 		Room: r.Name(), Loop: r.loop, Running: r.running, Bodies: r.cfg.Bodies, Board: &r.board, Log: r.log, Draining: r.drain.Load,
 		Say: func(said entry.Said) { r.sayLine(said, nil) },
+	})
+	r.words = words.New(r.Name(), r.cfg.Filter)
+	r.body = body.New(body.Config{
+		Room: r.Name(), Loop: r.loop, Running: r.running, Bodies: r.cfg.Bodies, Board: &r.board, Words: r.words, Find: r.cfg.Find, NewID: r.cfg.NewID,
+		Asks: r.cfg.Asks, May: r.mayPerceive, Floor: r.voice.Has, Sync: r.syncBodies, Answer: r.senses.Answer, Report: r.report,
 	})
 	r.publish()
 	return r

@@ -605,11 +605,11 @@ func TestWhoeverSayTheSameComeToAnEnd(t *testing.T) {
 		}
 		s.whyItGoesInCircles()
 	})
-	rules.MaxTurns = len(words)
+	rules.MaxTurns = len(chatter)
 	n := 0
 	speaks := func(context.Context, abi.Scene) (abi.Line, error) {
 		n++
-		return abi.Line{Text: words[n%len(words)]}, nil
+		return abi.Line{Text: chatter[n%len(chatter)]}, nil
 	}
 	aya, kyoko := wants_("aya", 5), wants_("kyoko", 5)
 	aya.speak, kyoko.speak = speaks, speaks

@@ -18,6 +18,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/reader"
+	"github.com/companiond/companiond/host/room/words"
 	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/turn"
 )
@@ -149,6 +150,7 @@ type stage struct {
 	rules   entry.Rules
 	actors  map[string]*actor
 	house   House
+	filter  words.Filter
 	idle    time.Duration
 	room    *Room
 	ended   chan error // gets what Run answered
@@ -170,7 +172,7 @@ func newStage(t *testing.T, rules entry.Rules, actors ...*actor) *stage {
 func (s *stage) config() Config {
 	s.runs++
 	c := Config{
-		Journal: s.journal, Owner: fmt.Sprint("companiond/", s.runs), House: s.house, Idle: s.idle, Log: slog.New(slog.DiscardHandler),
+		Journal: s.journal, Owner: fmt.Sprint("companiond/", s.runs), House: s.house, Filter: s.filter, Idle: s.idle, Log: slog.New(slog.DiscardHandler),
 		Find: func(id string) (Companion, bool) {
 			s.mu.Lock()
 			defer s.mu.Unlock()

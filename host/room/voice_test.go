@@ -170,12 +170,12 @@ func talker(id string, importance float64) *actor {
 			defer mu.Unlock()
 			n++
 			time.Sleep(time.Second)
-			return abi.Line{Text: words[n%len(words)]}, nil
+			return abi.Line{Text: chatter[n%len(chatter)]}, nil
 		},
 	}
 }
 
-var words = []string{
+var chatter = []string{
 	"今日はとてもいい天気ですね。散歩に行きたいな。みんなはどうする？", "昨日の映画は本当に面白かったよ。最後の場面で泣いちゃった。また見たいな。",
 	"お昼ごはんはカレーにしようと思う。辛いのは平気？サラダもつけるね。", "新しいゲームを買ったんだ。難しくて全然進まない。誰か手伝ってくれない？",
 	"猫が窓の外を見ている。鳥がいるのかもしれないね。かわいいなあ。", "明日は早起きして海を見に行くよ。電車で二時間くらいかかる。楽しみだな。",
@@ -255,7 +255,7 @@ func TestBargeIn(t *testing.T) {
 			aya.speak = func(_ context.Context, sc abi.Scene) (abi.Line, error) {
 				if first {
 					first = false
-					return abi.Line{Text: words[0]}, nil
+					return abi.Line{Text: chatter[0]}, nil
 				}
 				return abi.Line{Text: "はい、待ちます。" + sc.Message.Text}, nil
 			}
@@ -276,7 +276,7 @@ func TestBargeIn(t *testing.T) {
 				}
 				line := got.Messages[1]
 				if c.want == "" {
-					if h[0].End != entry.EndSaid || line.Text != words[0] || line.Cut != "" {
+					if h[0].End != entry.EndSaid || line.Text != chatter[0] || line.Cut != "" {
 						t.Errorf("%+v, history has %+v", h[0], line)
 					}
 				} else if h[0].End != entry.EndCut || !strings.HasPrefix(h[0].Text, c.want) || len(h[0].Text) > len(c.want)+12 || line.Text != h[0].Text || line.Cut != "cut" {
@@ -344,7 +344,7 @@ func TestStopWhileItIsHeard(t *testing.T) {
 		}
 		synctest.Wait()
 		h := s.heard()
-		if len(h) != 1 || h[0].End != entry.EndStopped || h[0].Text == "" || len(h[0].Text) >= len(words[1]) {
+		if len(h) != 1 || h[0].End != entry.EndStopped || h[0].Text == "" || len(h[0].Text) >= len(chatter[1]) {
 			t.Errorf("%+v", h)
 		}
 		time.Sleep(time.Minute)

@@ -124,6 +124,8 @@ type Room interface {
 	// Plug says that a game is connected that offers actions to a companion, until leave is called.
 	// owner is whoever connected it.
 	Plug(who, owner string) (g *action.Game, leave func())
+	// Handled writes down what handlers did about what a companion was to perceive.
+	Handled(ctx context.Context, h entry.Handled) error
 	// Note writes down what a game tells a companion, which does not judge it.
 	Note(ctx context.Context, who string, p abi.Percept) error
 	// Played takes a body's word about a line.

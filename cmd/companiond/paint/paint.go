@@ -85,6 +85,12 @@ func (p Painter) line(e entry.Entry) (string, error) {
 		})
 	case entry.KindOffered:
 		return shown(e, p.offered)
+	case entry.KindAction:
+		return shown(e, p.action)
+	case entry.KindResult:
+		return shown(e, p.result)
+	case entry.KindHandled:
+		return shown(e, p.handled)
 	case entry.KindVote:
 		return shown(e, p.vote)
 	case entry.KindFailed:
@@ -117,6 +123,56 @@ func (p Painter) offered(b entry.Offered) string {
 	}
 	if len(b.Withdrawn) > 0 {
 		parts = append(parts, fmt.Sprintf("%s takes back: %s", b.By, strings.Join(b.Withdrawn, ", ")))
+	}
+	return p.aside("%s", strings.Join(parts, "; "))
+}
+
+// longest is how much of an action's parameters is shown, in bytes.
+const longest = 200
+
+func (p Painter) action(b entry.Action) string {
+	with := string(b.Parameters)
+	if len(with) > longest {
+		with = strings.ToValidUTF8(with[:longest], "") + "…"
+	}
+	if with == "{}" {
+		with = ""
+	}
+	by := ""
+	if b.By != "" {
+		by = " for " + b.By
+	}
+	return p.aside("%s", strings.TrimSpace(fmt.Sprintf("%s plays %s%s %s", b.Who, b.Action, by, with)))
+}
+
+func (p Painter) result(b entry.Done) string {
+	became := "succeeded"
+	if !b.OK {
+		became = "failed"
+	}
+	if b.Reason != "" {
+		became += ": " + b.Reason
+	}
+	if b.By != "" {
+		became += " (" + b.By + ")"
+	}
+	return p.aside("%s of %s %s", b.Action, b.Who, became)
+}
+
+// handled tells what handlers did, but that they let something pass.
+func (p Painter) handled(b entry.Handled) string {
+	of := "what " + b.Who + " says"
+	if b.Of == entry.OfPerception {
+		of = fmt.Sprintf("what %s perceives as %s", b.Who, b.Title)
+	}
+	var parts []string
+	for _, s := range b.Steps {
+		if s.Did != entry.DidPass {
+			parts = append(parts, s.Handler+" "+s.Said(of))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
 	}
 	return p.aside("%s", strings.Join(parts, "; "))
 }

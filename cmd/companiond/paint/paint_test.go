@@ -130,3 +130,34 @@ func TestPaintShowsWhatGamesOffer(t *testing.T) {
 		}
 	}
 }
+
+// TestPaintShowsWhatIsDone: actions, what became of them, and what handlers did about words, but that those passed.
+func TestPaintShowsWhatIsDone(t *testing.T) {
+	steps := []entry.Step{{Handler: "mild", Did: entry.DidPass, MS: 2}, {Handler: "ngword", Did: entry.DidChange, MS: 3}, {Handler: "slow", Did: entry.DidFail, Reason: "it took\x1b[2J too long", MS: 2000}}
+	for _, c := range []struct {
+		kind  entry.Kind
+		body  any
+		votes bool
+		want  string
+	}{
+		{entry.KindAction, entry.Action{Who: "aya", Action: "lamp.set", Parameters: json.RawMessage(`{"on":true}`)}, false, `aya plays lamp.set {"on":true}`},
+		{entry.KindAction, entry.Action{Who: "aya", Action: "nod", Parameters: json.RawMessage(`{}`), By: "bot"}, false, "aya plays nod for bot"},
+		{entry.KindAction, entry.Action{Who: "aya", Action: "say", Parameters: json.RawMessage(`"` + strings.Repeat("x", 300) + `"`)}, false, `aya plays say "` + strings.Repeat("x", 199) + "…"},
+		{entry.KindResult, entry.Done{Who: "aya", Result: abi.Result{Action: "lamp.set", OK: true, Reason: "it is on", By: "desk"}}, false, "lamp.set of aya succeeded: it is on (desk)"},
+		{entry.KindResult, entry.Done{Who: "aya", Result: abi.Result{Action: "nod"}}, false, "nod of aya failed"},
+		{entry.KindHandled, entry.Handled{Who: "aya", Of: entry.OfLine, Line: "g1", Steps: steps}, false,
+			`ngword changed what aya says (3 ms); slow failed at what aya says: it took\u001b[2J too long (2000 ms)`},
+		{entry.KindHandled, entry.Handled{Who: "aya", Of: entry.OfPerception, Title: "chat", Steps: steps[:2]}, true,
+			"ngword changed what aya perceives as chat (3 ms)"},
+		{entry.KindHandled, entry.Handled{Who: "aya", Of: entry.OfLine, Steps: steps[:1]}, false, ""},
+	} {
+		var out bytes.Buffer
+		e, err := entry.Entry{Seq: 5, Kind: c.kind, ID: "x"}.WithBody(c.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (Painter{Out: &out, Votes: c.votes}).Entry(e); err != nil || strings.TrimSpace(out.String()) != c.want {
+			t.Errorf("%v, shown as %q, want %q", err, &out, c.want)
+		}
+	}
+}

@@ -22,7 +22,7 @@ var fixed = set("kind", "state", "outcome", "rule", "standing", "what", "stage",
 
 // isFixed says whether a field is one of fixed. What must stay of turns is in somebody's words.
 func isFixed(kind entry.Kind, key string) bool {
-	return fixed[key] && !(kind == entry.KindHistory && key == "policy")
+	return fixed[key] && !(kind == entry.KindHistory && key == "policy") || kind == entry.KindHandled && (key == "of" || key == "did" || key == "handler")
 }
 
 // names are the fields that name somebody. What stands there is the person's name, which gets another, or

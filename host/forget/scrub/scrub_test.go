@@ -350,3 +350,14 @@ func TestPolicies(t *testing.T) {
 		t.Errorf("%s", left)
 	}
 }
+
+// TestHandledStays: what handlers did has none of anybody's words, and stays as it is whatever the person said.
+func TestHandledStays(t *testing.T) {
+	w, _ := wordsOf("momo", said(1, "momo", "my ngword line changed perception"), said(2, "momo", "bartholomew zither"))
+	step := entry.Step{Handler: "ngword", Did: entry.DidChange, MS: 3}
+	for _, of := range []string{entry.OfLine, entry.OfPerception} {
+		if left, lost := w.Entry(made(3, entry.KindHandled, entry.Handled{Who: "mei", Of: of, Line: "g1", Steps: []entry.Step{step}})); lost {
+			t.Errorf("%s: it is %s now", of, left)
+		}
+	}
+}

@@ -19,6 +19,7 @@ type Why struct {
 	Decision entry.Decision `json:"decision"`
 	About    *abi.Message   `json:"about,omitempty"`   // the message the round was about
 	Message  *abi.Message   `json:"message,omitempty"` // what was said with the grant
+	Handled  []Handled      `json:"handled,omitempty"` // what handlers did about its words, and about what led to it
 	Text     string         `json:"text"`              // all this in words
 
 	closing string // why the talk came nearer to its end, or to it; "" where it is not about that
@@ -70,6 +71,9 @@ func (r Room) Why(ctx context.Context, seq uint64) (Why, error) {
 			}
 		}
 	}
+	if w.Handled, err = r.handled(ctx, found.Seq, w.Decision); err != nil {
+		return Why{}, err
+	}
 	w.Text = w.words()
 	return w, nil
 }
@@ -85,6 +89,9 @@ func (w Why) words() string {
 	text += turn.Explain(w.Decision)
 	if w.Message != nil {
 		text += fmt.Sprintf("\n#%d %s: %s", w.Message.Seq, w.Message.From, w.Message.Text)
+	}
+	for _, h := range w.Handled {
+		text += h.words()
 	}
 	if w.closing != "" {
 		text += "\n" + w.closing

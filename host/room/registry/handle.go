@@ -157,6 +157,11 @@ func (h handle) Note(ctx context.Context, who string, p abi.Percept) error {
 	return err
 }
 
+func (h handle) Handled(ctx context.Context, e entry.Handled) error {
+	_, err := with(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Handled(ctx, e) })
+	return err
+}
+
 // stir has a room that is awake look at what has changed around it.
 func (g *Registry) stir(name string) {
 	if r := g.awakeNow(name); r != nil {

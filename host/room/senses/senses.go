@@ -227,13 +227,14 @@ func mute(st *fold.State, now time.Time) bool {
 	return why != ""
 }
 
-// Judged takes what came of asking a companion: failed says why it did not judge.
-func (s *Senses) Judged(p perception.Judging, j abi.Judgement, failed error) {
+// Judged takes what came of asking a companion: failed says why it did not judge. It gives the seq of the wish that came of
+// it, 0 for none.
+func (s *Senses) Judged(p perception.Judging, j abi.Judgement, failed error) (wish uint64) {
 	live := s.cfg.Running.Has(p.Call)
 	s.cfg.Running.Over(p.Call)
 	if s.loop.Trouble() != nil {
 		p.Tell(abi.Judged{}, s.loop.Trouble())
-		return
+		return 0
 	}
 	res := abi.Judged{Seq: p.Newest().Seq, Judgement: j}
 	why := ""
@@ -266,4 +267,5 @@ func (s *Senses) Judged(p perception.Judging, j abi.Judgement, failed error) {
 		s.loop.Input(entry.KindJudged, entry.Judged{Who: p.Who, Perceptions: p.Seqs(), Wish: res.Wish, Reason: call.Clip(j.Reason)})
 	}
 	s.loop.Ack(func(err error) { p.Tell(res, cmp.Or(err, p.Ended(failed))) })
+	return res.Wish
 }

@@ -33,7 +33,7 @@ func (v *Voice) Take(a Answer) {
 		return
 	}
 	if v.state().Begun(a.Grant) {
-		broken := ""
+		broken := call.Clip(a.Refused)
 		if a.Err != nil {
 			_, broken = call.Failure(a.Err)
 		}
@@ -51,7 +51,10 @@ func (v *Voice) Take(a Answer) {
 			v.cfg.Board.Count("line failed: " + string(b.Code))
 		} else {
 			b.Pass = true
-			if a.Line.Pass != "" {
+			switch {
+			case a.Refused != "":
+				b.Error = call.Clip(a.Refused)
+			case a.Line.Pass != "":
 				b.Error = "passed: " + call.Clip(a.Line.Pass)
 			}
 		}
@@ -182,8 +185,7 @@ func (v *Voice) finish(a Answer, broken string, ends entry.End) {
 	switch {
 	case line.Text == "" || ok && strings.TrimSpace(rest) == "":
 	case !ok || len(line.Text) > abi.MaxText || abi.CheckText("", rest) != nil:
-		v.cfg.Board.Count("rest of a line dropped")
-		v.cfg.Log.Warn("the rest of a line is not said: the line does not begin with the pieces that were, or is no good text", "companion", f.Who)
+		v.Astray(f.Who)
 	default:
 		v.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: rest, Voice: speech.Beats(rest), Emotion: felt(line.Emotion)})
 	}
@@ -198,6 +200,12 @@ func (v *Voice) finish(a Answer, broken string, ends entry.End) {
 	}
 	said.Parameters, said.Warning = a.how(said.Text)
 	v.cfg.Say(said)
+}
+
+// Astray tells of a line whose rest is not said. It may be called beside the loop.
+func (v *Voice) Astray(who string) {
+	v.cfg.Board.Count("rest of a line dropped")
+	v.cfg.Log.Warn("the rest of a line is not said: the line does not begin with the pieces that were, or is no good text", "companion", who)
 }
 
 // Resume ends what was heard when the daemon was killed: what had gone out of a line is

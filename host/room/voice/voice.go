@@ -116,5 +116,7 @@ type Answer struct {
 	Line  abi.Line
 	// Warning is why the line lost its parameters.
 	Warning string
+	// Refused is why a handler lets nothing more of it be said.
+	Refused string
 	Err     error
 }
