@@ -177,14 +177,8 @@ type Timer struct {
 	Settings   json.RawMessage `json:"settings,omitempty"`
 }
 
-// Bounds of timers.
-const (
-	MinTimer  = 100 // milliseconds
-	MaxTimers = 64  // of a handler
-)
-
-// handlingOps are those of handlers.
-func handlingOps() []string { return []string{OpAct, OpShow, OpSense, OpLine, OpTimer, OpRun} }
+// Bounds of timers: of the time of one, in milliseconds, and of how many a handler has.
+const MinTimer, MaxTimers = 100, 64
 
 // checkHandling reports what is wrong with what a module says of itself as a handler.
 func (d Description) checkHandling() error {
@@ -198,7 +192,7 @@ func (d Description) checkHandling() error {
 		return Field("describe.actions", CodeTooLarge, "%d actions, at most %d", len(d.Actions), MaxHandled)
 	}
 	for _, op := range d.Ops {
-		if !handles && slices.Contains(handlingOps(), op) {
+		if !handles && slices.Contains([]string{OpAct, OpShow, OpSense, OpLine, OpTimer, OpRun}, op) {
 			return Field("describe.ops", CodeInvalid, "%s is a handler's, and the kind is %q", op, d.Kind)
 		}
 	}

@@ -133,8 +133,9 @@ func TestMachineSleeps(t *testing.T) {
 func TestRefused(t *testing.T) {
 	r := newRig(t, "2026-11-26T22:00:00Z", `{"every":1,"perception":"時計"}`)
 	refuse := true
-	r.Emits = func(p abi.PerceptionAsk) error {
-		if refuse && p.Companion == "aya" {
+	r.Handled.Refuse = func(op string, data json.RawMessage) error {
+		var p abi.PerceptionAsk
+		if op == abi.HostPerceptionEmit && json.Unmarshal(data, &p) == nil && refuse && p.Companion == "aya" {
 			return abi.Errorf(abi.CodeNotFound, "the card has no perception %q", p.Title)
 		}
 		return nil

@@ -46,8 +46,6 @@ type Local struct {
 	Model func(abi.ModelAsk) (abi.ModelAnswer, error)
 	// Web answers for the web; without it there is none.
 	Web func(abi.FetchAsk) (abi.Fetched, error)
-	// Emits may refuse what a handler has a companion perceive, as the daemon refuses what its card does not know.
-	Emits func(abi.PerceptionAsk) error
 	// Handled is what a handler asked for.
 	Handled Handled
 	// Asked, where it is set, is told of each host op that was answered. It must not call the Local.

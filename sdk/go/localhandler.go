@@ -79,11 +79,6 @@ func (l *Local) handled(op string, data json.RawMessage) (any, error) {
 	switch op {
 	case abi.HostPerceptionEmit:
 		return asked(data, func(p abi.PerceptionAsk) (abi.Emitted, error) {
-			if l.Emits != nil {
-				if err := l.Emits(p); err != nil {
-					return abi.Emitted{}, err
-				}
-			}
 			l.Handled.Emitted = append(l.Handled.Emitted, p)
 			return abi.Emitted{Seq: uint64(len(l.Handled.Emitted))}, nil
 		})
