@@ -26,7 +26,7 @@ var floors = [][]string{
 	{"plugins/voice/sound", "plugins/voice/reading"},
 	{"plugins/voice/engine"},
 	{"plugins/face", "plugins/runs", "plugins/vts/studio", "plugins/vts/studiotest", "plugins/vmc/osc"},
-	{"plugins/obs/client", "plugins/obs/subtitle", "plugins/obs/obstest"},
+	{"plugins/obs/client", "plugins/obs/subtitle", "plugins/obs/obstest", "plugins/obs/realobs"},
 	{"plugins/chat/line"},
 	{"plugins/chat/pick", "plugins/chat/twitch", "plugins/chat/youtube", "plugins/chat/onecomme"},
 	{"plugins/clock/...", "plugins/obs/...", "plugins/vts/...", "plugins/vmc/...", "plugins/chat/...", "plugins/voice/..."},

@@ -1,7 +1,6 @@
 package studio
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/base64"
 	"errors"
@@ -10,177 +9,41 @@ import (
 	_ "image/jpeg" // of screenshots
 	_ "image/png"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/waittest"
 	"github.com/companiond/companiond/plugins/obs/client"
+	"github.com/companiond/companiond/plugins/obs/realobs"
 )
 
-// Of the environment: inside is set where the test runs in a network namespace of its own, and picture may name a file
-// for a screenshot of the subtitle.
-const (
-	inside  = "COMPANIOND_OBS_INSIDE"
-	picture = "COMPANIOND_OBS_PICTURE"
-)
-
-// Where OBS listens there. Its password is not obstest's: this one is in a file.
-const (
-	obsAddress  = "ws://127.0.0.1:44455"
-	obsPassword = "correct horse"
-)
-
-// isolate runs the test once more in a network namespace of its own, for OBS listens at all addresses of a machine; it is
-// true in there.
-func isolate(t *testing.T) bool {
-	t.Helper()
-	if os.Getenv(inside) != "" {
-		up(t)
-		return true
-	}
-	for _, name := range []string{"obs", "Xvfb"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Skipf("no %s: apt-get install --no-install-recommends obs-studio obs-plugins xvfb fonts-noto-cjk", name)
-		}
-	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	runtime.LockOSThread() // the end of a thread counts as that of the parent
-	defer runtime.UnlockOSThread()
-	var out bytes.Buffer
-	again := exec.CommandContext(t.Context(), program, "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout=9m")
-	again.Env = append(os.Environ(), inside+"=1")
-	again.Stdout, again.Stderr = &out, &out
-	again.WaitDelay = time.Minute
-	again.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
-	if os.Getuid() != 0 {
-		again.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
-		again.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
-		again.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
-	}
-	if err := again.Start(); err != nil {
-		t.Skipf("no network namespace can be had: %v", err)
-	}
-	err = again.Wait()
-	t.Logf("in there:\n%s", out.String())
-	if err != nil {
-		t.Error(err)
-	}
-	return false
-}
-
-// up switches on the loopback of a new network namespace.
-func up(t *testing.T) {
-	t.Helper()
-	s, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = syscall.Close(s) }()
-	ask := struct {
-		name  [syscall.IFNAMSIZ]byte
-		flags uint16
-		_     [22]byte
-	}{flags: syscall.IFF_UP}
-	copy(ask.name[:], "lo")
-	if _, _, no := syscall.Syscall(syscall.SYS_IOCTL, uintptr(s), syscall.SIOCSIFFLAGS, uintptr(unsafe.Pointer(&ask))); no != 0 {
-		t.Fatal(no)
-	}
-}
+// picture, in the environment, may name a file for a screenshot of the subtitle.
+const picture = "COMPANIOND_OBS_PICTURE"
 
 // theOBS is the real one, at a screen of its own.
 type theOBS struct {
+	*realobs.Studio
 	t    *testing.T
-	env  []string
-	cmd  *exec.Cmd
 	conn *client.Conn // of the test
-	dir  string
 }
 
 // newOBS starts a screen and OBS, and makes what the test needs in it.
 func newOBS(t *testing.T) *theOBS {
-	home := t.TempDir()
-	for name, text := range map[string]string{
-		"global.ini":                        "[General]\nFirstRun=true\n[Basic]\nProfile=Untitled\nProfileDir=Untitled\nSceneCollection=Untitled\nSceneCollectionFile=Untitled\n[OBSWebSocket]\nFirstLoad=false\nServerEnabled=true\nServerPort=44455\nAlertsEnabled=false\nAuthRequired=true\nServerPassword=" + obsPassword + "\n",
-		"basic/profiles/Untitled/basic.ini": "[General]\nName=Untitled\n[Video]\nBaseCX=640\nBaseCY=360\nOutputCX=640\nOutputCY=360\nFPSCommon=10\n",
-	} {
-		file := filepath.Join(home, ".config/obs-studio", name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run := filepath.Join(home, "run")
-	if err := os.Mkdir(run, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	o := &theOBS{t: t, dir: home}
-	o.env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_RUNTIME_DIR="+run, "LIBGL_ALWAYS_SOFTWARE=1",
-		"DBUS_SESSION_BUS_ADDRESS=unix:path="+run+"/none", "DISPLAY=:"+screenOf(t))
+	o := &theOBS{Studio: realobs.New(t), t: t}
 	o.start()
 	return o
-}
-
-// screenOf starts an X server, and gives its number.
-func screenOf(t *testing.T) string {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "800x600x24", "-nolisten", "tcp")
-	x.ExtraFiles = []*os.File{w}
-	begin(t, x)
-	_ = w.Close()
-	t.Cleanup(func() { _ = x.Process.Signal(syscall.SIGTERM); _ = x.Wait() }) // it takes its lock away
-	number, err := bufio.NewReader(r).ReadString('\n')
-	if err != nil {
-		t.Fatalf("the X server does not start: %v", err)
-	}
-	return strings.TrimSpace(number)
-}
-
-// begin starts a program that ends with this one.
-func begin(t *testing.T, cmd *exec.Cmd) {
-	t.Helper()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // start starts OBS, waits until it lets the test in, and makes sources and scenes where they are not there any more.
 func (o *theOBS) start() {
 	o.t.Helper()
-	log, err := os.Create(filepath.Join(o.dir, "log"))
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	defer func() { _ = log.Close() }()
-	o.cmd = exec.Command("obs", "--multi", "--minimize-to-tray", "--disable-updater", "--disable-missing-files-check")
-	o.cmd.Env, o.cmd.Stdout, o.cmd.Stderr = o.env, log, log
 	began := time.Now()
-	begin(o.t, o.cmd)
-	cmd := o.cmd
-	o.t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		if text, err := os.ReadFile(log.Name()); err == nil && o.t.Failed() {
-			o.t.Logf("OBS said:\n%s", text)
-		}
-	})
+	var err error
+	o.Start()
 	waittest.Until(o.t, "OBS lets the test in", func() bool {
-		o.conn, err = client.Dial(o.t.Context(), obsAddress, obsPassword)
+		o.conn, err = client.Dial(o.t.Context(), realobs.Address, realobs.Password)
 		return err == nil
 	})
 	o.t.Cleanup(o.conn.Close)
@@ -285,22 +148,22 @@ func TestOBS(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a while to start OBS")
 	}
-	if !isolate(t) {
+	if !realobs.Isolate(t) {
 		return
 	}
 	o := newOBS(t)
 	hotkey := o.hotkey()
 	set := map[string]any{
-		"address": obsAddress, "password": obsPassword, "subtitle": "字幕", "linger": 0, "vision": "vision",
+		"address": realobs.Address, "password": realobs.Password, "subtitle": "字幕", "linger": 0, "vision": "vision",
 		"scenes": []string{"待機", "本番"}, "items": []string{"背景"}, "hotkeys": []string{hotkey},
 	}
 	t.Run("a wrong password", func(t *testing.T) {
-		d := newDesk(t, Handler(), map[string]any{"address": obsAddress, "password": "wrong", "scenes": []string{"待機"}})
+		d := newDesk(t, Handler(), map[string]any{"address": realobs.Address, "password": "wrong", "scenes": []string{"待機"}})
 		waittest.Until(t, "the log says so", func() bool { return len(d.logged("refuses the password")) == 1 })
 		if _, err := d.act("obs.scene", `{"scene":"待機"}`); abi.CodeOf(err) != abi.CodeUnavailable || !strings.Contains(err.Error(), "Show Connect Info") {
 			t.Error(err)
 		}
-		if _, err := client.Dial(t.Context(), obsAddress, ""); !errors.Is(err, client.ErrNoPassword) {
+		if _, err := client.Dial(t.Context(), realobs.Address, ""); !errors.Is(err, client.ErrNoPassword) {
 			t.Error(err)
 		}
 	})
@@ -390,10 +253,10 @@ func (d *desk) looked() {
 // killed has OBS killed and started again.
 func (d *desk) killed(o *theOBS) {
 	d.t.Helper()
-	if err := o.cmd.Process.Kill(); err != nil {
+	if err := o.Cmd.Process.Kill(); err != nil {
 		d.t.Fatal(err)
 	}
-	_ = o.cmd.Wait()
+	_ = o.Cmd.Wait()
 	waittest.Until(d.t, "the log says that OBS is gone", func() bool { return len(d.logged("is lost")) == 1 })
 	if _, err := d.act("obs.scene", `{"scene":"本番"}`); abi.CodeOf(err) != abi.CodeUnavailable || !strings.Contains(err.Error(), "start it") {
 		d.t.Error(err)
