@@ -38,7 +38,7 @@ function join() {
   if (!loud || body || loud.state !== "running" || seen === null || seen < head) return;
   const goesOn = state.line && state.line.ended === null && state.line.id === lips.line();
   if (!goesOn) lips.hush();
-  const query = new URLSearchParams({ room, playback: 1, sounds: 1, since: goesOn ? told : seen });
+  const query = new URLSearchParams({ room, playback: 1, sounds: 1, answers: 0, since: goesOn ? told : seen });
   if (only) query.set("companion", only);
   state.mouth = new Map();
   told = Number(query.get("since"));

@@ -23,10 +23,11 @@ func (f *Feed) openBody(r *http.Request) (v view, err error) {
 	asks := r.URL.Query()
 	plays, err := query.Flag(asks, "playback", false)
 	sounds, wrong := query.Flag(asks, "sounds", false)
-	if err := cmp.Or(err, wrong); err != nil {
+	answers, odd := query.Flag(asks, "answers", true)
+	if err := cmp.Or(err, wrong, odd); err != nil {
 		return view{}, err
 	}
-	s := &session.Session{Speaks: f.cfg.Speaks, Plays: plays, Sounds: sounds, Answers: true, Owns: f.cfg.Games.Plays}
+	s := &session.Session{Speaks: f.cfg.Speaks, Plays: plays, Sounds: sounds, Answers: answers, Owns: f.cfg.Games.Plays}
 	if s.Companion = asks.Get("companion"); asks.Has("room") && !asks.Has("companion") {
 		v, err = f.bodiesOf(r, asks.Get("room"), s, &actions.Wire{})
 	} else {

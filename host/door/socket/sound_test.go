@@ -3,6 +3,7 @@ package socket_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -61,8 +62,21 @@ func TestOneVoice(t *testing.T) {
 		}
 		_ = first.Close()
 		synctest.Wait()
-		second := s.dial(mouth, "")
+		second := s.dial(mouth+"&answers=0", "")
 		s.refused(mouth, "", http.StatusConflict)
+		s.send(second, `{"speaking":true,"from":"taro"}`) // a room that sleeps writes nothing
+		synctest.Wait()
+		var joined []string
+		for _, e := range s.room.Journal() {
+			if b, err := entry.Decode[entry.Bodies](e); err == nil && e.Kind == entry.KindBody {
+				for _, j := range b.Joined {
+					joined = append(joined, fmt.Sprintf("%s %v %v", j.Who, j.Plays, j.Answers))
+				}
+			}
+		}
+		if want := []string{"aya true true", "nikoni false true", "nikoni true false", "nikoni true true"}; !slices.Equal(slices.Sorted(slices.Values(joined)), want) {
+			t.Errorf("joined %q", joined)
+		}
 		_ = second.Close()
 	})
 }
