@@ -44,6 +44,7 @@ func (h *Host) livesHere(name string) (who string, lives bool) {
 
 // forgotten lets go of what is kept in memory of a room in which words were erased, of all with "".
 func (h *Host) forgotten(room string) {
+	h.blobs.Clear()    // a voice may have said them
 	if h.feed != nil { // the doors are open
 		h.feed.Forget(room)
 	}

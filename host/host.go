@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/blob"
 	"github.com/companiond/companiond/host/cast"
 	"github.com/companiond/companiond/host/compress"
 	"github.com/companiond/companiond/host/config"
@@ -95,6 +96,7 @@ type Host struct {
 	models      *models.Models
 	memory      *memory.Keeper
 	search      *search.Keeper
+	blobs       *blob.Store
 	forgets     *forget.Service
 	folder      *folder.Set
 	handlers    *handler.Stage
@@ -117,7 +119,7 @@ func New(o Options) *Host {
 	if o.SecretFile == nil {
 		o.SecretFile = func(path string) (string, error) { return path, nil }
 	}
-	return &Host{cfg: o.Config, log: o.Log, version: o.Version, tokens: o.Tokens, environ: o.Environ, secrets: o.SecretFile, ready: make(chan struct{})}
+	return &Host{cfg: o.Config, log: o.Log, version: o.Version, tokens: o.Tokens, environ: o.Environ, secrets: o.SecretFile, ready: make(chan struct{}), blobs: blob.New(blob.MaxKept)}
 }
 
 // Ready is closed when the doors are open and every file that was in the
@@ -171,7 +173,7 @@ func (h *Host) buildRooms() (err error) {
 		Used: h.used, Bounds: boundsOf(h.cfg), Store: h.stores.KVIn(""), ForkedOf: h.forkedOf,
 	})
 	h.buildMemory()
-	calls := &hostops.Ops{Stores: h.stores, Generate: h.models.Ask, Fetch: fetch.New(h.cfg.HostsOf).Fetch, Memory: h.memory, Knowledge: knowledge.New(h.cfg.Modules.Characters, h.log).Get}
+	calls := &hostops.Ops{Stores: h.stores, Generate: h.models.Ask, Fetch: fetch.New(h.cfg.HostsOf).Fetch, Memory: h.memory, Blobs: h.blobs, Knowledge: knowledge.New(h.cfg.Modules.Characters, h.log).Get}
 	grants := module.Grants(h.cfg.GrantOf)
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err
@@ -199,7 +201,7 @@ func (h *Host) buildRooms() (err error) {
 		Handlers: h.cfg.Handlers, Home: h.rooms.Home, Companions: h.folder.Companions, Module: h.folder.Module,
 		SecretFile: h.secrets, Perceive: h.senses.Perceive, Retract: h.perceptions.Retract, Log: h.log,
 	})
-	calls.Handlers = h.handlers
+	calls.Handlers, calls.Sound = h.handlers, hostops.InHome(h.handlers.May, h.rooms.Home)
 	return nil
 }
 
@@ -331,7 +333,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	h.waiting, h.goHome = context.WithCancel(context.Background())
 	g, err := guard.New(guard.Config{
 		Listen: h.addr, Hosts: h.cfg.Door.Hosts, Origins: h.cfg.Door.Origins,
-		Tokens: h.tokens, TokensOnly: !h.cfg.GuestsAllowed(), Rate: rate(h.cfg.Door.Rate), Burst: 2 * h.cfg.Door.Rate,
+		Tokens: h.tokens, TokensOnly: !h.cfg.GuestsAllowed(), Rate: guard.PerSecond(h.cfg.Door.Rate), Burst: 2 * h.cfg.Door.Rate,
 		MaxBodyAt: map[string]int64{"/mcp": mcp.MaxBody, "/v1/chat/completions": chat.MaxBody, "/add": web.MaxAdd, "/perception": web.MaxPerception, "/v1/companions": web.MaxPerception},
 	}, h.log)
 	if err != nil {
@@ -352,7 +354,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	h.feed.Register(mux)
 	h.agents.Register(mux)
 	chat.Register(mux, chat.Config{Rooms: members{h.rooms}, Companions: h.chatters, MaxWaiting: h.cfg.Door.MaxClients, Stopping: h.waiting})
-	if err := web.Register(mux, web.Config{Rooms: members{h.rooms}, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Memories: h.memoriesDoor(), Compressing: h.compress, Search: h.search, Stopping: h.waiting}); err != nil {
+	if err := web.Register(mux, web.Config{Rooms: members{h.rooms}, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Memories: h.memoriesDoor(), Compressing: h.compress, Search: h.search, Blobs: h.blobs, Stopping: h.waiting}); err != nil {
 		return err
 	}
 	if err := overlay.Register(mux, overlay.Config{Rooms: members{h.rooms}, Lives: h.isOurs, Sheet: h.cfg.Door.OverlayCSS}); err != nil {
@@ -382,14 +384,6 @@ func roomKeys() (keys []web.RoomKey) {
 		}
 	}
 	return keys
-}
-
-// rate is the guard's for the configuration's, where 0 means no limit.
-func rate(perSecond int) float64 {
-	if perSecond == 0 {
-		return -1
-	}
-	return float64(perSecond)
 }
 
 // companions is what the web door shows of the folder.

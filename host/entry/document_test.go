@@ -21,7 +21,7 @@ func TestEntriesDocument(t *testing.T) {
 		KindDue: Due{}, KindStop: Stop{}, KindRound: Round{}, KindDecision: Decision{}, KindClosing: ClosingMoved{}, KindRefused: Refused{},
 		KindPerceived: Perceived{}, KindJudged: Judged{}, KindWish: Wish{}, KindSegment: Segment{}, KindAction: Action{}, KindResult: Done{}, KindUsage: Usage{}, KindWords: Words{}, KindLifecycle: Lifecycle{},
 		KindRemembered: Remembered{}, KindRevised: Revised{}, KindErased: Erased{}, KindRead: Read{}, KindVector: Vector{}, KindForgotten: Forgotten{}, KindForked: Forked{},
-		KindTalks: Talks{}, KindOffered: Offered{}, KindHandled: Handled{},
+		KindTalks: Talks{}, KindOffered: Offered{}, KindHandled: Handled{}, KindSound: Sound{},
 	}
 	inputs, derived, _ := strings.Cut(string(text), "The rest is what the rules made of them")
 	derived, memory, _ := strings.Cut(derived, "What a companion remembers has a stream of its own")

@@ -85,6 +85,7 @@ const (
 
 	KindBody     Kind = "body"     // input, Bodies: bodies of companions came, tell when they have played, or left
 	KindPlayed   Kind = "played"   // input, Played: a body's word about a line
+	KindSound    Kind = "sound"    // input, Sound: a part of a line has a sound, or will have none
 	KindSpeaking Kind = "speaking" // input, Speaking: a human has begun to speak, or has ended
 
 	KindForgotten Kind = "forgotten" // input, Forgotten: words were erased on somebody's word

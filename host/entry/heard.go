@@ -40,6 +40,19 @@ type Played struct {
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
+// Sound is the body of KindSound: how a part of a line sounds that bodies say. Nothing of its words is in it, and the
+// blobs that it names are gone when others have their room.
+type Sound struct {
+	Line    string  `json:"line"` // the grant's token
+	Who     string  `json:"who"`
+	Part    int     `json:"part"`              // from 1
+	Blob    string  `json:"blob,omitempty"`    // hash of the audio
+	Mouth   string  `json:"mouth,omitempty"`   // hash of the shapes of the mouth, see [abi.Viseme]
+	Seconds float64 `json:"seconds,omitempty"` // that it takes
+	Failed  string  `json:"failed,omitempty"`  // why there is none
+	By      string  `json:"by"`                // who made it
+}
+
 // Speaking is the body of KindSpeaking: what a microphone hears, before it is text.
 type Speaking struct {
 	From string `json:"from"`

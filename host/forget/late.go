@@ -220,7 +220,7 @@ func (t *track) madeOf(e entry.Entry) uint64 {
 		return t.grants[grant]
 	case entry.KindFailed:
 		return max(b.Round, t.grants[grant])
-	case entry.KindHeard, entry.KindHandled:
+	case entry.KindHeard, entry.KindHandled, entry.KindSound:
 		return t.grants[b.Line]
 	case entry.KindUsage:
 		if b.Told != nil {

@@ -287,6 +287,7 @@ func TestShown(t *testing.T) {
 		{entry.KindSaid, entry.Said{From: "aya", Kind: abi.KindTurn, Text: "Hi.", Broken: "x", Ends: entry.EndStopped, Segments: 1}, "[whole m-1 1 Hi.  0  end m-1 0 Hi.  0 stopped]"},
 		{entry.KindSaid, entry.Said{From: "aya", Kind: abi.KindBackchannel, Text: "Mm."}, "[]"},
 		{entry.KindPlayed, entry.Played{Line: "g-1", Who: "aya", Part: 1, Seconds: 1.5}, "[starts g-1 1   1.5 ]"},
+		{entry.KindSound, entry.Sound{Line: "g-1", Who: "aya", Part: 2, Blob: "ab", Mouth: "cd", Seconds: 2}, "[sound g-1 2   2 ]"},
 		{entry.KindPlayed, entry.Played{Line: "g-1", Who: "aya", Part: 1}, "[]"},
 		{entry.KindHeard, entry.Heard{Line: "g-1", Who: "aya", End: entry.EndCut, Text: "Hi"}, "[end g-1 0 Hi  0 cut]"},
 		{entry.KindStop, entry.Stop{}, "[stop  0   0 ]"},

@@ -114,6 +114,10 @@ func shown(e entry.Entry, companion string) []abi.Shown {
 		if b, err := entry.Decode[entry.Said](e); err == nil && b.From == companion && b.Kind == abi.KindTurn {
 			return said(e, b)
 		}
+	case entry.KindSound:
+		if b, err := entry.Decode[entry.Sound](e); err == nil {
+			return is(b.Who, abi.Shown{Kind: abi.ShowSound, Line: b.Line, Part: b.Part, Seconds: b.Seconds, Sound: sound(b)})
+		}
 	case entry.KindPlayed:
 		if b, err := entry.Decode[entry.Played](e); err == nil && b.Seconds > 0 {
 			return is(b.Who, abi.Shown{Kind: abi.ShowStarts, Line: b.Line, Part: b.Part, Seconds: b.Seconds})
@@ -150,6 +154,15 @@ func said(e entry.Entry, b entry.Said) (all []abi.Shown) {
 		all = append(all, abi.Shown{Kind: abi.ShowEnd, Seq: e.Seq, At: e.At, Line: one.Line, End: string(end), Text: b.Text})
 	}
 	return all
+}
+
+// sound gives a sound as handlers know it.
+func sound(b entry.Sound) *abi.Sound {
+	s := &abi.Sound{Companion: b.Who, Line: b.Line, Part: b.Part, Blob: abi.BlobRef{Hash: b.Blob}, Seconds: b.Seconds, Failed: b.Failed}
+	if b.Mouth != "" {
+		s.Mouth = abi.BlobRef{Hash: b.Mouth}
+	}
+	return s
 }
 
 func word(name string) string { return string(emotion.Named(name)) }

@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/blob"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/memory"
 	"github.com/companiond/companiond/host/module"
 )
 
-// Ops answers them. What a field is not set for must not be asked for, but for Talks, Memory, Handlers, Knowledge and Fetch.
+// Ops answers them. What a field is not set for must not be asked for, but for Talks, Memory, Handlers, Knowledge, Fetch, Blobs and Sound.
 type Ops struct {
 	Stores  journal.Stores // of keys, as they are in the room of a call
 	History func(ctx context.Context, room string, ask abi.HistoryAsk) (abi.History, error)
@@ -34,6 +35,10 @@ type Ops struct {
 	Memory Memory // nil where nothing is remembered
 	// Handlers answers what handlers alone ask; nil where there are none.
 	Handlers Handlers
+	Blobs    *blob.Store
+	// Sound tells a room how a part of a companion's line sounds; nil where nobody takes them. Whether the
+	// caller may, it has to find out itself.
+	Sound func(ctx context.Context, c module.Caller, s abi.Sound) error
 
 	starts starts
 }
@@ -100,6 +105,8 @@ func (o *Ops) HostCall(ctx context.Context, c module.Caller, op string, data jso
 		return o.memory(ctx, c, op, data)
 	case abi.HostPerceptionEmit, abi.HostPerceptionRetract, abi.HostTimerSet:
 		return o.handling(ctx, c, op, data)
+	case abi.HostBlobPut, abi.HostBlobGet, abi.HostSoundEmit:
+		return o.sounds(ctx, c, op, data)
 	case abi.HostModelGenerate:
 		return module.Answer(data, func(a abi.ModelAsk) (abi.ModelAnswer, error) { return o.Generate(ctx, c, a) })
 	}

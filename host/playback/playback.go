@@ -39,6 +39,7 @@ type Part struct {
 	Voice []entry.Beat `json:"voice,omitempty"`
 	Shown time.Time    `json:"shown"`
 	Exact bool         `json:"exact,omitempty"` // a body has told how long it takes
+	Sound bool         `json:"sound,omitempty"` // it has one, or it is known that it will have none
 }
 
 // Line is one that sounds, or is about to.

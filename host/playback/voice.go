@@ -341,6 +341,13 @@ func (v *Voice) Report(b entry.Played, at time.Time) {
 	}
 }
 
+// Sounded notes that a part of the line that is heard has a sound, or will have none. Nothing is decided by it.
+func (v *Voice) Sounded(b entry.Sound) {
+	if l := v.Playing; l != nil && l.ID == b.Line && b.Part > 0 && b.Part <= len(l.Parts) {
+		l.Parts[b.Part-1].Sound = true
+	}
+}
+
 // HearsOf says whether a body's word is of use though its line is not heard now, or it is not waited for.
 func (v *Voice) HearsOf(b entry.Played) bool {
 	if v.Lingering.Waits(b.Line, b.Body) {

@@ -100,6 +100,15 @@ func (r *Room) Played(ctx context.Context, p entry.Played) error {
 	})
 }
 
+// Sound takes how a part of the line that is heard sounds, for the bodies that play it.
+//
+// # Errors
+//
+// Those of [voice.Voice.Sound].
+func (r *Room) Sound(ctx context.Context, who, by string, s abi.Sound) error {
+	return loop.Tell(ctx, r.loop, func() error { return r.voice.Sound(who, by, s) })
+}
+
 // Speaking says that a human speaks into a microphone, or has ended. What was said comes
 // as a message. Meanwhile nobody begins a line, and the one that is heard ends as the
 // room's interrupt says.

@@ -130,6 +130,8 @@ type Room interface {
 	Note(ctx context.Context, who string, p abi.Percept) error
 	// Played takes a body's word about a line.
 	Played(ctx context.Context, p entry.Played) error
+	// Sound tells how a part of a line sounds that is heard now; by is who made that.
+	Sound(ctx context.Context, who, by string, s abi.Sound) error
 	// Converse has something happen to the conversation that the room is for, and answers how
 	// it is then, once that is durable. What the table of host/conversation has no row for is
 	// a *conversation.Fault, found by errors.As, and changes nothing.

@@ -94,3 +94,11 @@ func remote(r *http.Request) string {
 	}
 	return a.String()
 }
+
+// PerSecond gives [Config.Rate] for so many requests a second, of which 0 stands for no limit.
+func PerSecond(n int) float64 {
+	if n == 0 {
+		return -1
+	}
+	return float64(n)
+}

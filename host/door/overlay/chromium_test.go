@@ -16,6 +16,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/blob"
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/overlay"
 	"github.com/companiond/companiond/host/door/socket"
@@ -33,7 +34,10 @@ type browser struct {
 }
 
 // browse opens an address in Chromium, and skips the test where there is none.
-func browse(t *testing.T, url string) *browser {
+func browse(t *testing.T, url string) *browser { return browseWith(t, url, "") }
+
+// browseWith is browse with a script that runs before the page's own, and flags beside the usual ones.
+func browseWith(t *testing.T, url, script string, flags ...string) *browser {
 	t.Helper()
 	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -54,6 +58,7 @@ func browse(t *testing.T, url string) *browser {
 		waittest.Until(t, "Chromium's folder is removed", func() bool { return os.RemoveAll(folder) == nil })
 	})
 	args := []string{"--headless", "--disable-gpu", "--remote-debugging-port=0", "--user-data-dir=" + folder, "--window-size=1280,400", "about:blank"}
+	args = append(flags, args...)
 	if os.Getuid() == 0 {
 		args = append([]string{"--no-sandbox"}, args...)
 	}
@@ -90,6 +95,10 @@ func browse(t *testing.T, url string) *browser {
 	b.must("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
 	b.must("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &target)
 	b.session = target.SessionID
+	if script != "" {
+		b.must("Page.enable", nil, nil)
+		b.must("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": script}, nil)
+	}
 	b.must("Page.navigate", map[string]any{"url": url}, nil)
 	return b
 }
@@ -165,11 +174,14 @@ type daemon struct {
 	house *doortest.House
 	doors atomic.Pointer[http.Handler]
 	feed  *socket.Feed
+	blobs *blob.Store
 	url   string
 }
 
-func newDaemon(t *testing.T) *daemon {
-	d := &daemon{t: t, house: doortest.NewHouse(t, "main")}
+func newDaemon(t *testing.T) *daemon { return newDaemonOf(doortest.NewHouse(t, "main"), t) }
+
+func newDaemonOf(house *doortest.House, t *testing.T) *daemon {
+	d := &daemon{t: t, house: house, blobs: blob.New(blob.MaxKept)}
 	d.open()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*d.doors.Load()).ServeHTTP(w, r) }))
 	t.Cleanup(server.Close)
@@ -182,7 +194,7 @@ func (d *daemon) open() {
 	mux := http.NewServeMux()
 	d.feed = socket.New(socket.Config{Rooms: d.house, CheckOrigin: func(*http.Request) bool { return true }})
 	d.feed.Register(mux)
-	if err := web.Register(mux, web.Config{Rooms: d.house, Companions: func() []web.Companion { return nil }, Usual: func() string { return "" }}); err != nil {
+	if err := web.Register(mux, web.Config{Rooms: d.house, Companions: func() []web.Companion { return nil }, Usual: func() string { return "" }, Blobs: d.blobs}); err != nil {
 		d.t.Fatal(err)
 	}
 	if err := overlay.Register(mux, overlay.Config{Rooms: d.house, Lives: func(id string) bool { return id == "aya" }}); err != nil {

@@ -12,7 +12,8 @@ const glance = 200;
 
 // nobody is a room of which nothing is known yet. who is the companion whose lines are shown,
 // "" for all.
-const nobody = who => ({ who, names: new Map(), bodies: new Map(), over: [], line: null });
+// Where the page is a mouth, mouth has when parts began to sound there, by line.
+const nobody = who => ({ who, names: new Map(), bodies: new Map(), over: [], line: null, mouth: null });
 
 // take is an entry.
 function take(s, e) {
@@ -67,7 +68,22 @@ function begin(s, id, who, at) {
   clear(s);
   const waits = new Map();
   for (const [body, is] of s.bodies) if (is.who === who && is.plays) waits.set(body, 0);
-  return s.line = { id, who, parts: [], seqs: [], waits, done: 0, told: at, of: 0, sounds: false, least: at, ended: null, end: "", laid: null, flows: [] };
+  return s.line = { id, who, parts: [], seqs: [], waits, done: 0, told: at, of: 0, sounds: false, least: at, ended: null, end: "", laid: null, flows: [], began: s.mouth && begun(s, id) };
+}
+
+// begun gives when the parts of a line began to sound on this page.
+function begun(s, id) {
+  if (!s.mouth.has(id)) {
+    s.mouth.set(id, new Map());
+    if (s.mouth.size > known) s.mouth.delete(s.mouth.keys().next().value);
+  }
+  return s.mouth.get(id);
+}
+
+// starts is a part that begins to sound on this page.
+function starts(s, id, n, at) {
+  if (s.mouth) begun(s, id).set(n, at);
+  if (s.line?.id === id) s.line.began?.set(n, at);
 }
 
 // clear takes the line away for good.
@@ -182,13 +198,15 @@ function heard(s, b, at) {
 const plain = text => text.replace(/[\t\u2028\u2029]/g, " ").replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/g, "\u2060");
 
 // timeline says when each beat of a line begins: what is before done is over, and behind it a part
-// begins when the one before has ended and it went out; where bodies tell, not before they do.
+// begins when the one before has ended and it went out; where bodies tell, not before they do. Where this page says it, each
+// begins when it sounds.
 function timeline(l) {
   let at = l.told, spoken = 0;
   const begins = l.parts.map(p => {
     if (p.n <= l.done || l.ended !== null) return p.beats.map(() => -Infinity);
     at = Math.max(at, p.at);
-    const waits = l.waits.size && spoken++ > 0;
+    const waits = l.began ? !l.began.has(p.n) : l.waits.size && spoken++ > 0;
+    if (l.began?.has(p.n)) at = l.began.get(p.n);
     return p.beats.map(v => { const from = at; at += v.ms; return waits ? Infinity : from; });
   });
   return { begins, ends: at };

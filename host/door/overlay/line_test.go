@@ -89,6 +89,28 @@ func TestWhatIsShown(t *testing.T) {
 			`1: 1/2 aya abcdef  until 66
 2: 2/2 aya ghijkl  until 66.75
 `},
+		{"where this page says the line its words come with their sound", `
+			s.mouth = new Map();
+			say(0, "body", { joined: [{ id: "b1", who: "aya", plays: true }] });
+			piece(0, 1, ["one. ", 1000], ["two. ", 1000]); piece(0, 2, ["x", 1000]); see(0, 2);
+			starts(s, "g", 1, Date.parse(when(3))); see(3, 4, 5.5);
+			say(6, "played", { line: "g", who: "aya", body: "b1", part: 1 }); see(6);
+			starts(s, "g", 2, Date.parse(when(7))); see(7);
+			starts(s, "h", 1, Date.parse(when(9))); whole(9, { segments: 2 }); say(9, "heard", { line: "g", who: "aya", of: 4, end: "said", why: "played", gap_ms: 0 });
+			say(9, "segment", { grant: "h", who: "aya", n: 1, text: "next" }); see(9);
+			s.mouth = null; say(10, "segment", { grant: "i", who: "aya", n: 1, text: "shown" }); see(10);
+			s.mouth = new Map(); for (let i = 0; i < 99; i++) begun(s, "l" + i); console.log(s.mouth.size);`,
+			`0: nothing until 67.25
+2: nothing until 67.25
+3: 1/1 aya one.  (two. x) until 4
+4: 1/1 aya one. two.  (x) until 71
+5.5: 1/1 aya one. two.  (x) until 71
+6: 1/1 aya one. two.  (x) until 70.75
+7: 1/1 aya one. two. x until 72
+9: 1/1 aya next until 72.65
+10: 1/1 aya shown until 73.8375
+32
+`},
 		{"the length that a body tells is the line's", `
 			say(0, "body", { joined: [{ id: "b1", who: "aya", plays: true }] });
 			say(0, "said", { from: "aya", by: "companion", kind: "turn", text: "one. two.", grant: "g", played: true, voice: voice(["one.", 500], [" two.", 500]) });

@@ -11,6 +11,9 @@
 // is no body: nobody waits for it, and any number of them may be open. It asks at its own address
 // whether its companion is there, as a program does, which gets a 404 where it is not.
 //
+// With ?sound the page is a body besides, at GET /v1/actions, which plays the sounds that a handler makes of lines, one
+// page at a time for each companion. It is none where its browser lets it play nothing, so that no room waits for it.
+//
 // Where a token is asked for, the page is opened with ?token=, which host/door/guard takes
 // here. The page shows it to the feed as every page's WebSocket does, and never in an address.
 //
@@ -52,7 +55,7 @@ type Config struct {
 
 // The page is served as one file, and needs nothing from elsewhere but the user's sheet.
 //
-//go:embed page.html page.css line.js page.js
+//go:embed page.html page.css line.js mouth.js page.js sound.js
 var files embed.FS
 
 type door struct {
@@ -78,14 +81,14 @@ func Register(mux *http.ServeMux, cfg Config) error {
 // can load nothing.
 func (d *door) build() error {
 	parts := map[string]string{}
-	for _, name := range []string{"page.html", "page.css", "line.js", "page.js"} {
+	for _, name := range []string{"page.html", "page.css", "line.js", "mouth.js", "page.js", "sound.js"} {
 		part, err := files.ReadFile(name)
 		if err != nil {
 			return err
 		}
 		parts[name] = string(part)
 	}
-	page, script := parts["page.html"], parts["line.js"]+parts["page.js"]
+	page, script := parts["page.html"], parts["line.js"]+parts["mouth.js"]+parts["page.js"]+parts["sound.js"]
 	for place, with := range map[string]string{"<style></style>": parts["page.css"], "<script></script>": script} {
 		if strings.Count(page, place) != 1 || strings.Contains(with, "</") {
 			return fmt.Errorf("overlay: not exactly one place for what goes into %s, or it would end there", place)

@@ -72,10 +72,13 @@ function paint(v) {
   $("coming").textContent = v.coming;
 }
 
-// tell says what is wrong: to whoever looks at the console or at the preview, never on a stream.
-function tell(what) {
-  if (what) console.warn(what);
-  if (preview) $("told").textContent = what;
+// tell says what is wrong, with the lines or the sound: to whoever looks at the console or at the preview, never on a
+// stream.
+const wrongs = {};
+function tell(what, of = "lines") {
+  if (what && wrongs[of] !== what) console.warn(what);
+  wrongs[of] = what;
+  if (preview) $("told").textContent = Object.values(wrongs).filter(w => w).join(" \u2014 ");
 }
 
 async function ask(path) {
@@ -104,6 +107,8 @@ async function connect() {
     await dress().catch(e => { wrong = e.message; });
     const info = await (await ask("/v1/rooms/" + encodeURIComponent(room))).json();
     if (seen === null || info.head < seen) { // another history: nothing of what was known is so
+      lips.hush();
+      body?.close();
       state = nobody(only);
       seen = Math.max(0, info.head - backlog);
     }
@@ -121,7 +126,7 @@ async function connect() {
 function follow() {
   const ws = new WebSocket(location.origin.replace(/^http/, "ws") + "/v1/rooms/" + encodeURIComponent(room) + "/feed?since=" + seen,
     token ? ["companiond.v1", "bearer." + token] : []);
-  ws.onopen = draw;
+  ws.onopen = () => { draw(); join(); };
   ws.onmessage = m => {
     const e = JSON.parse(m.data);
     wait = 250;
@@ -129,7 +134,8 @@ function follow() {
     seen = e.seq;
     tells(Date.parse(e.at));
     take(state, e);
-    if (seen >= head) draw();
+    if (e.kind === "stop" || e.kind === "archived") lips.hush();
+    if (seen >= head) { draw(); join(); }
   };
   ws.onclose = e => {
     if (e.code === 1013) wait = 10000; // others needed the place: not at once

@@ -4,68 +4,57 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/socket/actions"
 	"github.com/companiond/companiond/host/door/socket/firehose"
+	"github.com/companiond/companiond/host/door/socket/query"
 	"github.com/companiond/companiond/host/door/socket/session"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
 )
 
-// playback reads whether a body tells when it has played a line.
-func playback(query url.Values) (bool, error) {
-	return flag(query, "playback", false)
-}
-
-// flag reads a parameter that is 1 or 0, usual where it is not there.
-func flag(query url.Values, name string, usual bool) (bool, error) {
-	if !query.Has(name) {
-		return usual, nil
-	}
-	on, err := strconv.ParseBool(query.Get(name))
-	if err != nil {
-		return false, abi.Field("query."+name, abi.CodeInvalid, "%.64q is neither 1 nor 0", query.Get(name))
-	}
-	return on, nil
-}
-
 // openBody finds the companion, its room, and where to start.
-func (f *Feed) openBody(r *http.Request) (view, error) {
+func (f *Feed) openBody(r *http.Request) (v view, err error) {
 	if err := identity.Of(r.Context()).May(identity.Act); err != nil {
 		return view{}, err
 	}
-	plays, err := playback(r.URL.Query())
-	if err != nil {
+	asks := r.URL.Query()
+	plays, err := query.Flag(asks, "playback", false)
+	sounds, wrong := query.Flag(asks, "sounds", false)
+	answers, odd := query.Flag(asks, "answers", true)
+	if err := cmp.Or(err, wrong, odd); err != nil {
 		return view{}, err
 	}
-	s := &session.Session{Speaks: f.cfg.Speaks, Plays: plays, Answers: true, Owns: f.cfg.Games.Plays}
-	if query := r.URL.Query(); query.Has("room") && !query.Has("companion") {
-		return f.bodiesOf(r, query.Get("room"), s, &actions.Wire{})
+	s := &session.Session{Speaks: f.cfg.Speaks, Plays: plays, Sounds: sounds, Answers: answers, Owns: f.cfg.Games.Plays}
+	if s.Companion = asks.Get("companion"); asks.Has("room") && !asks.Has("companion") {
+		v, err = f.bodiesOf(r, asks.Get("room"), s, &actions.Wire{})
+	} else {
+		v, err = f.bodyOf(r, s, &actions.Wire{})
 	}
-	s.Companion = r.URL.Query().Get("companion")
-	return f.bodyOf(r, s, &actions.Wire{})
+	if err == nil && plays && sounds { // else it only looks
+		v.free, err = f.mouths.Take(v.talk.Name(), s.Companion)
+	}
+	return v, err
 }
 
 // openHose finds the room whose Firehose a client of aikyo's connects to. It is a body of all who are there,
 // for it hears what they do and may speak it.
 func (f *Feed) openHose(r *http.Request, room string) (view, error) {
-	caller, query := identity.Of(r.Context()), r.URL.Query()
+	caller, asks := identity.Of(r.Context()), r.URL.Query()
 	if err := cmp.Or(caller.May(identity.Read), caller.May(identity.Act)); err != nil {
 		return view{}, err
 	}
-	plays, err := playback(query)
+	plays, err := query.Flag(asks, "playback", false)
 	if err != nil {
 		return view{}, err
 	}
-	votes, err := flag(query, "states", false)
+	votes, err := query.Flag(asks, "states", false)
 	if err != nil {
 		return view{}, err
 	}
-	if query.Has("since") {
+	if asks.Has("since") {
 		return view{}, abi.Field("query.since", abi.CodeInvalid, "a Firehose begins with what comes; what was said is at GET /v1/rooms/%s/messages", room)
 	}
 	key, err := f.cfg.NameKey(r.Context())
@@ -95,11 +84,11 @@ func (f *Feed) bodiesOf(r *http.Request, room string, s *session.Session, wire s
 
 // bodyOf finds the room of a body whose companion is known, and where to start.
 func (f *Feed) bodyOf(r *http.Request, s *session.Session, wire session.Codec) (view, error) {
-	query, companion := r.URL.Query(), s.Companion
+	asks, companion := r.URL.Query(), s.Companion
 	if err := abi.CheckName("query.companion", companion); err != nil {
 		return view{}, err
 	}
-	talk, err := f.roomOf(r.Context(), companion, query.Get("room"), query.Has("room"))
+	talk, err := f.roomOf(r.Context(), companion, asks.Get("room"), asks.Has("room"))
 	if err != nil {
 		return view{}, err
 	}

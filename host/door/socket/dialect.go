@@ -46,6 +46,7 @@ type view struct {
 	asked   bool   // the client named since itself; else it goes on where it is, if it is in that room already
 	hello   []byte // the first frame; nil for none
 	limit   int64  // of a message of the client's; 0: readLimit
+	free    func() // gives back what it alone may have, when the client has gone; nil: nothing
 	plays   *bool  // the front that is seen already tells from now on when it has played a line, or no more
 }
 

@@ -102,6 +102,7 @@ import (
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/places"
 	"github.com/companiond/companiond/host/door/socket/fanout"
+	"github.com/companiond/companiond/host/door/socket/mouth"
 	"github.com/companiond/companiond/host/door/socket/neuro"
 	"github.com/companiond/companiond/host/door/socket/plain"
 	"github.com/companiond/companiond/host/identity"
@@ -217,6 +218,7 @@ type Feed struct {
 	large   chan struct{} // holds a token for each large message that is being read
 
 	places *places.House
+	mouths mouth.Mouths
 	games  *neuro.Hub
 }
 
@@ -298,6 +300,9 @@ func (f *Feed) handshake(open func(*http.Request) (view, error)) http.HandlerFun
 func (f *Feed) accept(w http.ResponseWriter, r *http.Request, v view) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
+	if v.free != nil {
+		defer v.free()
+	}
 	caller := identity.Of(r.Context())
 	place, err := f.enter(caller, v, func() { cancel(errOthers) })
 	if err != nil {

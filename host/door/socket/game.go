@@ -7,6 +7,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/socket/neuro"
+	"github.com/companiond/companiond/host/door/socket/query"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 )
@@ -19,22 +20,22 @@ type game struct {
 
 // openGame finds the companion that a game plays with.
 func (f *Feed) openGame(r *http.Request) (view, error) {
-	caller, query, companion := identity.Of(r.Context()), r.URL.Query(), r.PathValue("companion")
+	caller, asks, companion := identity.Of(r.Context()), r.URL.Query(), r.PathValue("companion")
 	if err := caller.May(identity.Act); err != nil {
 		return view{}, err
 	}
 	if err := abi.CheckName("path.companion", companion); err != nil {
 		return view{}, err
 	}
-	told, err := flag(query, "diagnostics", false)
+	told, err := query.Flag(asks, "diagnostics", false)
 	if err != nil {
 		return view{}, err
 	}
-	anew, err := flag(query, "reregister", true)
+	anew, err := query.Flag(asks, "reregister", true)
 	if err != nil {
 		return view{}, err
 	}
-	talk, err := f.roomOf(r.Context(), companion, query.Get("room"), query.Has("room"))
+	talk, err := f.roomOf(r.Context(), companion, asks.Get("room"), asks.Has("room"))
 	if err != nil {
 		return view{}, err
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/companiond/companiond/host/blob"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/compress"
 	"github.com/companiond/companiond/host/door/web/conversations"
@@ -61,6 +62,8 @@ type Config struct {
 	Compressing past.Compressing
 	// Search finds what was said; nil where nothing does, and then it is not offered.
 	Search Searcher
+	// Blobs are what modules made for bodies and pages; nil where nothing is, and then they are not offered.
+	Blobs Blobs
 	// Stopping ends when the daemon is about to: whoever waits for a judgement or
 	// an answer then is told at once that there is none yet.
 	Stopping context.Context
@@ -121,7 +124,7 @@ func Register(mux *http.ServeMux, cfg Config) error {
 
 // OpenAPI gives the API's description without serving it, that of a house with projects.
 func OpenAPI(v Version) (asJSON, asYAML []byte, err error) {
-	return document(build(http.NewServeMux(), Config{Version: v, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service), Search: (*search.Keeper)(nil)}))
+	return document(build(http.NewServeMux(), Config{Version: v, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service), Search: (*search.Keeper)(nil), Blobs: (*blob.Store)(nil)}))
 }
 
 func build(mux *http.ServeMux, cfg Config) huma.API {
@@ -150,6 +153,9 @@ func build(mux *http.ServeMux, cfg Config) huma.API {
 	}
 	if cfg.Search != nil {
 		registerSearch(api, d)
+	}
+	if cfg.Blobs != nil {
+		registerBlobs(api, d)
 	}
 	tidy(api.OpenAPI())
 	describePerceptions(api.OpenAPI())

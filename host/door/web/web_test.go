@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/blob"
 	"github.com/companiond/companiond/host/compress"
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/guard"
@@ -42,7 +43,7 @@ func newDoorOf(t *testing.T, house *doortest.House, companions func() []web.Comp
 		companions = func() []web.Companion { return nil }
 	}
 	mux := http.NewServeMux()
-	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Usual: func() string { return "" }, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service), Search: (*search.Keeper)(nil)})
+	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Usual: func() string { return "" }, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service), Search: (*search.Keeper)(nil), Blobs: blob.New(blob.MaxKept)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,6 +390,7 @@ func TestOpenAPI(t *testing.T) {
 	want := []string{
 		"DELETE /v1/companions/{id}/memories/{memory} erase-memory",
 		"DELETE /v1/rooms/{room} close-room",
+		"GET /v1/blobs/{hash} get-blob",
 		"GET /v1/companions list-companions",
 		"GET /v1/companions/{id} get-companion",
 		"GET /v1/companions/{id}/card get-card",

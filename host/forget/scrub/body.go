@@ -18,7 +18,7 @@ import (
 // fixed are the fields whose texts are words of the house, one of a few each, or numbers of things. They are
 // never anybody's words.
 var fixed = set("kind", "state", "outcome", "rule", "standing", "what", "stage", "closing", "code", "policy", "waits", "end", "ends", "how",
-	"stale", "interrupt", "op", "engine", "format", "media_type", "source", "grant", "token", "line", "hash", "seed", "model", "order", "version", "waiting", "selected", "numbers", "answers")
+	"stale", "interrupt", "op", "engine", "format", "media_type", "source", "grant", "token", "line", "hash", "seed", "model", "order", "version", "waiting", "selected", "numbers", "answers", "blob", "mouth")
 
 // isFixed says whether a field is one of fixed. What must stay of turns is in somebody's words.
 func isFixed(kind entry.Kind, key string) bool {
@@ -94,6 +94,11 @@ func (w *Words) entry(e entry.Entry, body map[string]any, silent bool) (left jso
 	}
 	if _, ok := body["parameters"]; silent && ok {
 		delete(body, "parameters")
+		v.lost = true
+	}
+	if silent && e.Kind == entry.KindSound { // nobody is to try out what it said
+		delete(body, "mouth")
+		delete(body, "blob")
 		v.lost = true
 	}
 	body = v.object("", body)

@@ -421,7 +421,7 @@ var authors = map[entry.Kind][]string{
 	entry.KindSaid: {"from"}, entry.KindVote: {"voter"}, entry.KindFailed: {"who"}, entry.KindPerceived: {"from"}, entry.KindJudged: {"who"},
 	entry.KindWish: {"who"}, entry.KindSegment: {"who"}, entry.KindRefused: {"who"}, entry.KindStop: {"from"}, entry.KindSpeaking: {"from"},
 	entry.KindOpened: {"by"}, entry.KindArchived: {"by"}, entry.KindAction: {"who", "by"}, entry.KindResult: {"who", "by"}, entry.KindUsage: {"who"},
-	entry.KindConversation: {"who"}, entry.KindHeard: {"who"}, entry.KindPlayed: {"who"},
+	entry.KindConversation: {"who"}, entry.KindHeard: {"who"}, entry.KindPlayed: {"who"}, entry.KindSound: {"who"},
 }
 
 // owns says whether an entry is the person's.

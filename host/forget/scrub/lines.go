@@ -52,7 +52,7 @@ func (l *Lines) Read(e entry.Entry) {
 // Entry is [Words.Entry] for an entry of the room that was read.
 func (l *Lines) Entry(e entry.Entry) (left json.RawMessage, lost bool) {
 	switch e.Kind {
-	case entry.KindSegment, entry.KindHeard, entry.KindRefused, entry.KindWish:
+	case entry.KindSegment, entry.KindHeard, entry.KindSound, entry.KindRefused, entry.KindWish:
 		body := object(e.Body)
 		for _, k := range keysOf(e, body) {
 			if l.gone[k] {

@@ -361,3 +361,31 @@ func TestHandledStays(t *testing.T) {
 		}
 	}
 }
+
+// TestSoundsGoWithTheirLine: of a line that loses its words nobody is to find out by its sound what they were; the sounds of other lines
+// stay, whatever numbers are in their hashes.
+func TestSoundsGoWithTheirLine(t *testing.T) {
+	sound := func(line, failed string) entry.Entry {
+		return made(9, entry.KindSound, entry.Sound{Line: line, Who: "aya", Part: 1, Blob: "a1b2 8431 c3", Mouth: "8431", Seconds: 1.5, Failed: failed, By: "voice"})
+	}
+	es := []entry.Entry{
+		made(1, entry.KindSegment, entry.Segment{Grant: "g1", Who: "aya", N: 1, Text: "タマは元気？"}), made(1, entry.KindSegment, entry.Segment{Grant: "g2", Who: "aya", N: 1, Text: "いい天気。"}),
+	}
+	w, _ := wordsOf("mika", said(0, "mika", "猫のタマと8431番"))
+	lines := w.Lines()
+	for _, e := range es {
+		lines.Read(e)
+	}
+	for _, c := range []struct {
+		e    entry.Entry
+		want string // "" for what stays
+	}{
+		{sound("g1", ""), `{"by":"voice","erased":"o1","line":"g1","part":1,"seconds":1.5,"who":"aya"}`},
+		{sound("g2", ""), ""},
+		{sound("g2", "there is no voice for タマ"), `{"blob":"a1b2 8431 c3","by":"voice","erased":"o1","failed":"","line":"g2","mouth":"8431","part":1,"seconds":1.5,"who":"aya"}`},
+	} {
+		if left, lost := lines.Entry(c.e); string(left) != c.want || lost != (c.want != "") {
+			t.Errorf("%s\n%s, %v, want\n%s", c.e.Body, left, lost, c.want)
+		}
+	}
+}

@@ -173,6 +173,8 @@ func (s *State) change(e entry.Entry) error {
 		return with(e, s.Offer)
 	case entry.KindPlayed:
 		return with(e, func(b entry.Played) { s.Report(b, e.At) })
+	case entry.KindSound:
+		return with(e, s.Sounded)
 	case entry.KindSpeaking:
 		return with(e, func(b entry.Speaking) { s.Listen(b, e.At) })
 	case entry.KindHeard:

@@ -174,6 +174,11 @@ func (h handle) Played(ctx context.Context, p entry.Played) error {
 	return err
 }
 
+func (h handle) Sound(ctx context.Context, who, by string, s abi.Sound) error {
+	_, err := with(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Sound(ctx, who, by, s) })
+	return err
+}
+
 func (h handle) Converse(ctx context.Context, in conversation.Input) (conversation.Conversation, error) {
 	return with(ctx, h, func(r *room.Room) (conversation.Conversation, error) { return r.Converse(ctx, in) })
 }

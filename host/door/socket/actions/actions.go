@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/blob"
 	"github.com/companiond/companiond/host/door/socket/session"
 	"github.com/companiond/companiond/host/entry"
 )
@@ -76,6 +77,20 @@ type ended struct {
 	Reason    string    `json:"reason"`
 }
 
+// sound is a frame that says how a part of a line sounds, to a body that asked for that.
+type sound struct {
+	Seq       uint64    `json:"seq"`
+	At        time.Time `json:"at"`
+	Companion string    `json:"companion"`
+	Kind      string    `json:"kind"` // "sound"
+	Line      string    `json:"line"`
+	Part      int       `json:"part"`
+	URL       string    `json:"url,omitempty"`       // of the audio, a path at the door
+	MouthURL  string    `json:"mouth_url,omitempty"` // of the shapes of the mouth
+	Seconds   float64   `json:"seconds,omitempty"`
+	Failed    string    `json:"failed,omitempty"` // why there is none
+}
+
 // bareMove is a move as the AI Companion Protocol's document shows it. Fields that are added stand behind.
 type bareMove struct {
 	Action     string          `json:"action"`
@@ -108,6 +123,17 @@ func (w *Wire) Encode(o session.Out, _ time.Time) [][]byte {
 	case session.Whole:
 		if w.Shape == Own {
 			return [][]byte{encode(whole{o.Seq, o.At, o.Companion, o.Line, o.Parts, true, o.End, o.Reason, o.Parameters})}
+		}
+	case session.Sound:
+		if w.Shape == Own {
+			f := sound{o.Seq, o.At, o.Companion, "sound", o.Line, o.Part, "", "", o.Seconds, o.Failed}
+			if o.Blob != "" {
+				f.URL = blob.URL(o.Blob)
+			}
+			if o.Mouth != "" {
+				f.MouthURL = blob.URL(o.Mouth)
+			}
+			return [][]byte{encode(f)}
 		}
 	case session.Ended:
 		if w.Shape == Own {

@@ -73,6 +73,16 @@ type Ended struct {
 	Missed bool   // the client was to tell that it has played it, and did not
 }
 
+// Sound says how a part of a line sounds, to a client that asked for that.
+type Sound struct {
+	Entry
+	Line        string
+	Part        int
+	Blob, Mouth string // hashes; Mouth may be empty
+	Seconds     float64
+	Failed      string // why it does not, in place of all that
+}
+
 // Said is what somebody else said.
 type Said struct {
 	Entry
@@ -113,6 +123,7 @@ func (Action) out() {}
 func (Piece) out()  {}
 func (Whole) out()  {}
 func (Ended) out()  {}
+func (Sound) out()  {}
 func (Said) out()   {}
 func (Voice) out()  {}
 func (Vote) out()   {}
@@ -166,6 +177,12 @@ func (s *Session) event(e entry.Entry) (Out, error) {
 		}
 		missed := slices.Contains(b.Missed, s.cast.body(b.Who))
 		return Ended{of(b.Who), b.Line, b.End, b.Why, b.Text, missed}, nil
+	case entry.KindSound:
+		b, err := entry.Decode[entry.Sound](e)
+		if err != nil || !s.Sounds || !s.mine(b.Who) || !s.hears(b.Who) || b.Blob == "" && b.Failed == "" { // its words are erased
+			return nil, err
+		}
+		return Sound{of(b.Who), b.Line, b.Part, b.Blob, b.Mouth, b.Seconds, b.Failed}, nil
 	case entry.KindVote:
 		if s.Companion != "" {
 			return nil, nil

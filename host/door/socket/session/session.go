@@ -25,6 +25,7 @@ type Session struct {
 	Finishes  bool   // nothing silences it in the middle of a sentence
 	Sentences bool   // one that plays is sent no sentence before it has told of the last
 	Answers   bool   // it can answer queries
+	Sounds    bool   // it is told how lines sound
 	// Speaks says whether the companion's words are for its clients, by its card. One that
 	// plays is told them in any case: the room waits for it.
 	Speaks func(companion string) bool
