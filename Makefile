@@ -62,15 +62,21 @@ test: packages build
 # and judges of the MCP door, and a client of VTube Studio. ngircd is for tests alone, and does not
 # run as a service. Where something cannot be installed, its tests say that they were skipped.
 packages: npm
-	@if (for c in $(COMMANDS); do command -v $$c >/dev/null || exit 1; done); then :; \
-	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  if [ -d /run/systemd/system ]; then systemctl mask -q ngircd; fi; \
-	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(DEBIAN) >/dev/null; } || \
-	  echo "$(DEBIAN) could not be installed: some tests will be skipped"; \
-	else echo "not all of $(DEBIAN) is installed: some tests will be skipped"; fi
+	@$(call install,$(COMMANDS),$(DEBIAN))
+	@if [ -d /run/systemd/system ] && [ "$$(id -u)" = 0 ]; then systemctl mask -q ngircd; fi
+	@$(call install,$(STAGE_COMMANDS),$(STAGE))
 
-COMMANDS = wasm-validate mkfs.ext4 wasm-ld rustc espeak-ng oscdump ngircd obs Xvfb
-DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32 espeak-ng liblo-tools ngircd obs-studio obs-plugins xvfb fonts-noto-cjk
+# install, of commands that packages have, installs these where one is missing.
+install = if (for c in $(1); do command -v $$c >/dev/null || exit 1; done); then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(2) >/dev/null; } || \
+	  echo "$(2) could not be installed: some tests will be skipped"; \
+	else echo "not all of $(2) is installed: some tests will be skipped"; fi
+
+COMMANDS = wasm-validate mkfs.ext4 wasm-ld rustc
+DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32
+STAGE_COMMANDS = espeak-ng oscdump ngircd obs Xvfb chromium
+STAGE = espeak-ng liblo-tools ngircd obs-studio obs-plugins xvfb fonts-noto-cjk chromium
 NPM = host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript plugins/vts/studiotest/testdata/vtubestudio
 
 npm:

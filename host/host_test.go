@@ -33,11 +33,12 @@ import (
 
 // home is a running daemon in this process, with a folder of its own.
 type home struct {
-	t    testing.TB
-	dir  string
-	url  string
-	log  *slog.Logger // nil discards
-	stop func()
+	t       testing.TB
+	dir     string
+	url     string
+	environ []string     // that programs may be handed on
+	log     *slog.Logger // nil discards
+	stop    func()
 }
 
 // guests are built once and shared: compiling one takes seconds.
@@ -172,7 +173,7 @@ func (h *home) openAt(listen, toml string) {
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
-	d := host.New(host.Options{Config: cfg, Log: h.log, Version: web.Version{Version: "test"}})
+	d := host.New(host.Options{Config: cfg, Log: h.log, Version: web.Version{Version: "test"}, Environ: h.environ})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- d.Run(ctx) }()
