@@ -41,11 +41,11 @@ func TestSoundOfALine(t *testing.T) {
 			s.say("taro", "今日はどう？")
 			time.Sleep(3 * time.Second)
 			synctest.Wait()
-			l := s.room.state().Playing
-			if l == nil || l.Who != "aya" {
+			said := bodies[entry.Said](t, s.entries(), entry.KindSaid)
+			line := said[len(said)-1].Grant
+			if line == "" {
 				t.Fatal("aya is not heard")
 			}
-			line := l.ID
 			tell("aya", part("other", 1), abi.CodeNotFound, "line")
 			tell("kyoko", part(line, 1), abi.CodeNotFound, "line")
 			tell("aya", part(line, 2), abi.CodeNotFound, "part")
@@ -103,10 +103,9 @@ func TestPartsWithAndWithoutSound(t *testing.T) {
 	rules.MaxTurns = 1
 	aya := talker("aya", 5)
 	var s *stage
-	aya.speak = func(context.Context, abi.Scene) (abi.Line, error) {
-		f := s.room.state().Floor
+	aya.line = func(ctx context.Context, req abi.Request) (abi.Line, error) {
 		for _, text := range []string{"ひとつ。", "ふたつ。", "みっつ。"} {
-			if err := s.room.Segment(context.Background(), "aya", s.room.voice.Call(f), abi.SayAsk{Text: text}); err != nil {
+			if err := s.room.Segment(ctx, "aya", req.ID, abi.SayAsk{Text: text}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -118,7 +117,7 @@ func TestPartsWithAndWithoutSound(t *testing.T) {
 		s.say("taro", "今日はどう？")
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		line := s.room.state().Playing.ID
+		line := bodies[entry.Segment](t, s.entries(), entry.KindSegment)[0].Grant
 		failed := abi.Sound{Line: line, Part: 2, Failed: "no voice", Seconds: 3, Blob: abi.BlobRef{Hash: "b"}, Mouth: abi.BlobRef{Hash: "m"}}
 		for _, b := range []abi.Sound{part(line, 3), failed, part(line, 1)} {
 			if err := s.room.Sound(context.Background(), "aya", "voice", b); err != nil {
