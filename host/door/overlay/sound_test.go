@@ -275,6 +275,7 @@ func TestSoundInChromium(t *testing.T) {
 	}
 	b.hears("start", 20)
 	b.shows("kyoko: Three.")
+	find(a, entry.KindPlayed, "the page has told how long it takes", func(b entry.Played) bool { return b.Line == line && b.Seconds > 0 })
 	a.say("wait!") // a person speaks over it
 	b.hears("stop", 20)
 	if got := a.told(line); len(got) != 2 || got[0] != "1 20.0" || !strings.HasPrefix(got[1], "cut ") {
