@@ -51,7 +51,7 @@ TIMELY = $(shell awk -F'[ ()]' '/^func Test/ {name = $$2} /^\ttimely/ {print nam
 # With the race detector each process sleeps for a second at its end, if it is not told
 # otherwise, and tests start hundreds.
 test: packages build
-	GORACE="atexit_sleep_ms=10 $$GORACE" $(GO) test -race -shuffle=on -timeout 20m $(TESTFLAGS) ./...
+	GORACE="atexit_sleep_ms=10 $$GORACE" $(GO) test -race -shuffle=on -timeout 30m $(TESTFLAGS) ./...
 	$(GO) test -shuffle=on -timeout 10m -parallel 4 -run '$(TIMELY)' $(TESTFLAGS) ./host
 	$(GO) test -shuffle=on -timeout 10m -p 1 $(TESTFLAGS) ./host/module/wasm ./characters ./host/history/judge
 	$(GO) test -timeout 10m -run FilesThatAreTooMuch $(TESTFLAGS) ./cmd/companiond

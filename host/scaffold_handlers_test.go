@@ -19,6 +19,7 @@ import (
 // TestNewHandlers: what companiond new handler writes is loaded with the lines that it says, as WebAssembly and as a
 // program, and what acts is offered.
 func TestNewHandlers(t *testing.T) {
+	timely(t)
 	h := newHome(t)
 	toml := handlerRoom
 	for name, f := range map[string]scaffold.Folder{

@@ -20,6 +20,7 @@ import (
 
 // TestShippedHandlers: each folder of plugins is made by make plugins, and what is made a daemon loads, as a handler.
 func TestShippedHandlers(t *testing.T) {
+	timely(t)
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("make is not installed")
 	}
