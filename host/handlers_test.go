@@ -249,7 +249,7 @@ func TestBeacon(t *testing.T) {
 				for _, e := range h.entries("main") {
 					if p, err := entry.Decode[entry.Perceived](e); e.Kind == entry.KindPerceived && err == nil && p.Title == "beacon" && string(p.Body) == body && p.Who == "clerk" {
 						n++
-						if body == `{"n":7}` && (p.From != "Ann Lee" || p.Key != "tick-1") || body != `{"n":7}` && p.From != "tower" {
+						if body == `{"n":7}` && (p.From != "Ann Lee" || p.Key != "tower/tick-1") || body != `{"n":7}` && p.From != "tower" {
 							t.Errorf("%+v", p)
 						}
 					}

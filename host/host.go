@@ -195,7 +195,7 @@ func (h *Host) buildRooms() (err error) {
 		calls.Talks = h.projects.talks
 	}
 	calls.History, calls.Segment, calls.Act = h.rooms.History, h.rooms.Segment, h.act
-	h.senses = &senses.Senses{Card: h.card, Home: h.rooms.Home}
+	h.senses = &senses.Senses{Card: h.card, Home: h.rooms.Home, Tokens: h.tokens}
 	h.perceptions = h.senses.Queues(perception.Config{Filter: h.filter.Admit, Several: h.house.Several, NewID: newID, Log: h.log})
 	h.handlers = handler.New(handler.Config{
 		Handlers: h.cfg.Handlers, Home: h.rooms.Home, Companions: h.folder.Companions, Module: h.folder.Module,

@@ -60,7 +60,7 @@ func TestShippedHandlers(t *testing.T) {
 			}
 		}
 		slices.Sort(got)
-		if refused := log.Warnings("refused"); len(refused) > 0 {
+		if refused := log.Warnings("file refused"); len(refused) > 0 {
 			t.Fatal(refused)
 		}
 		return slices.Equal(got, want)

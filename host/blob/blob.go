@@ -101,11 +101,14 @@ func (s *Store) Put(b abi.Blob) (abi.BlobRef, error) {
 	s.drop(s.by[hash]) // it is kept already
 	s.size += len(b.Bytes)
 	s.by[hash] = s.order.PushFront(kept{hash, b})
-	for s.size > s.most {
+	for s.size > s.most || len(s.by) > mostBlobs {
 		s.drop(s.order.Back())
 	}
 	return abi.BlobRef{Hash: hash, Type: b.Type, URL: URL(hash)}, nil
 }
+
+// mostBlobs is how many there are at most: each takes some memory besides its bytes.
+const mostBlobs = 8192
 
 // drop lets go of a blob; nil is none.
 func (s *Store) drop(e *list.Element) {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -170,5 +171,26 @@ func TestManyAtOnce(t *testing.T) {
 	all.Wait()
 	if s.size > 1000 {
 		t.Errorf("%d bytes", s.size)
+	}
+}
+
+// TestSmallBlobs: so many that have next to no bytes are bounded, too.
+func TestSmallBlobs(t *testing.T) {
+	s := New(MaxKept)
+	var first abi.BlobRef
+	for n := range mostBlobs + 1 {
+		ref, err := s.Put(abi.Blob{Type: "application/json", Bytes: fmt.Append(nil, n)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			first = ref
+		}
+	}
+	if len(s.by) != mostBlobs || s.order.Len() != mostBlobs {
+		t.Errorf("%d blobs", len(s.by))
+	}
+	if _, err := s.Get(first.Hash); abi.CodeOf(err) != abi.CodeNotFound {
+		t.Error(err)
 	}
 }

@@ -39,13 +39,17 @@ func (s *Stage) Emit(ctx context.Context, c module.Caller, a abi.PerceptionAsk) 
 	if err != nil {
 		return abi.Emitted{}, err
 	}
+	by, _ := s.caller(c) // May has found it
 	if p.From == "" {
-		by, _ := s.caller(c) // May has found it
 		p.From = by.Name
 	}
-	seq, err := s.cfg.Perceive(ctx, a.Companion, p)
+	p.Key = keyOf(by, a.Key)
+	seq, err := s.cfg.Perceive(module.During(ctx, by.Module), a.Companion, p)
 	return abi.Emitted{Seq: seq}, err
 }
+
+// keyOf makes a key of a handler's: what others emitted it cannot take back.
+func keyOf(p *post, key string) string { return p.Name + "/" + key }
 
 // percept makes a perception of what a handler emits.
 func percept(a abi.PerceptionAsk) (p abi.Percept, err error) {
@@ -92,6 +96,7 @@ func (s *Stage) Retract(ctx context.Context, c module.Caller, a abi.RetractAsk) 
 	if a.Key == "" && a.From == "" {
 		return abi.Retracted{}, abi.Field("key", abi.CodeInvalid, "must not be empty where from is")
 	}
-	n, err := s.cfg.Retract(ctx, a.Companion, a.Key, shortName(a.From))
+	by, _ := s.caller(c) // May has found it
+	n, err := s.cfg.Retract(ctx, a.Companion, keyOf(by, ""), keyOf(by, a.Key), shortName(a.From))
 	return abi.Retracted{Count: n}, err
 }

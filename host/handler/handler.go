@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -37,8 +36,8 @@ type Config struct {
 	SecretFile func(value string) (path string, err error) // of the value of a secret
 	// Perceive has a companion perceive something, which is in the journal when it answers, unless a newer one may replace it.
 	Perceive func(ctx context.Context, companion string, p abi.Percept) (seq uint64, err error)
-	// Retract takes back what a companion has not judged yet, by its key or by whom it is from.
-	Retract func(ctx context.Context, companion, key, from string) (int, error)
+	// Retract takes back what a companion has not judged yet, of those whose keys begin with of: by its key, or by whom it is from.
+	Retract func(ctx context.Context, companion, of, key, from string) (int, error)
 	Log     *slog.Logger
 }
 
@@ -61,6 +60,7 @@ type Stage struct {
 	cfg     Config
 	changed chan struct{}
 	said    map[string]string // what the log was told last of a handler; Run's alone
+	began   time.Time         // when Run did
 
 	mu     sync.Mutex
 	turns  map[string]chan struct{} // of modules that carry out an action
@@ -93,7 +93,8 @@ type post struct {
 	generation uint64
 	companions []string        // of those that are loaded
 	settings   json.RawMessage // with its secrets
-	hidden     []string        // the secrets
+	secrets    []string        // names of settings that are secrets
+	forms      []string        // of the secrets, that are taken out of texts; the longest first
 	timers     *timers         // of the handler, whatever its post is
 }
 
@@ -112,6 +113,7 @@ func (s *Stage) Run(ctx context.Context) error {
 	keepers, seats := keepers{}, seats{}
 	defer keepers.leave()
 	defer seats.leave()
+	s.began = time.Now()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
@@ -127,6 +129,8 @@ func (s *Stage) Run(ctx context.Context) error {
 	}
 }
 
+const notLoaded = "its module is not loaded"
+
 // posts gives the handlers that can act now, in the order of the configuration: of two with one name of an action the
 // first has it.
 func (s *Stage) posts() (all []*post) {
@@ -136,6 +140,9 @@ func (s *Stage) posts() (all []*post) {
 	}
 	for _, h := range s.cfg.Handlers {
 		p, why := s.post(h)
+		if why == notLoaded && time.Since(s.began) < lookEvery {
+			continue // it may be on its way
+		}
 		if s.said[h.Name] != why && why != "" {
 			s.cfg.Log.Warn("a handler acts for nobody", "handler", h.Name, "module", h.Module, "error", why)
 		}
@@ -157,7 +164,7 @@ func (s *Stage) posts() (all []*post) {
 func (s *Stage) post(h Handler) (p *post, why string) {
 	m, ok := s.cfg.Module(h.Module)
 	if !ok {
-		return nil, "its module is not loaded"
+		return nil, notLoaded
 	}
 	d := m.Describe()
 	if module.IsCharacter(d) {
@@ -167,8 +174,9 @@ func (s *Stage) post(h Handler) (p *post, why string) {
 	if err := s.fillIn(p); err != nil {
 		return nil, err.Error()
 	}
+	m.Hide(p.hide)
 	if err := module.CheckSettings(d, p.settings); err != nil {
-		return nil, p.hide(module.Reason(err))
+		return nil, p.wrong(err)
 	}
 	return p, ""
 }
@@ -204,19 +212,12 @@ func (s *Stage) fillIn(p *post) error {
 		if err != nil {
 			return err
 		}
-		p.hidden = append(p.hidden, text)
+		p.secrets = append(p.secrets, name)
+		p.conceal(text)
 		all[name], _ = json.Marshal(text) // a text can always be written
 	}
 	p.settings, _ = json.Marshal(all) // all of it was JSON
 	return nil
-}
-
-// hide takes secrets out of a text that others may read.
-func (p *post) hide(text string) string {
-	for _, one := range p.hidden {
-		text = strings.ReplaceAll(text, one, "(secret)")
-	}
-	return text
 }
 
 // call asks the module of a handler one op, about a room or, where that is empty, about none.

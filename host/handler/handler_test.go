@@ -64,7 +64,9 @@ func newTower(h Handler, settings string, on func(ctx context.Context, req abi.R
 			x.saw = append(x.saw, p)
 			return uint64(len(x.saw)), nil
 		},
-		Retract: func(_ context.Context, who, key, from string) (int, error) { return len(who + key + from), nil },
+		Retract: func(_ context.Context, who, of, key, from string) (int, error) {
+			return len(who + of + key + from), nil
+		},
 	})
 	return x
 }
@@ -198,7 +200,7 @@ func TestRuns(t *testing.T) {
 		if e, err := x.Emit(ctx, c, abi.PerceptionAsk{Companion: "aya", Title: "chat", Body: json.RawMessage(`"hi"`), From: "Ann\u202e"}); err != nil || e.Seq != 1 || x.saw[0].From != "Ann" || x.saw[0].Format != "text" {
 			t.Error(e, err, x.saw)
 		}
-		if r, err := x.Retract(ctx, c, abi.RetractAsk{Companion: "aya", Key: "7", From: "Ann"}); err != nil || r.Count != len("aya7Ann") {
+		if r, err := x.Retract(ctx, c, abi.RetractAsk{Companion: "aya", Key: "7", From: "Ann"}); err != nil || r.Count != len("ayatower/tower/7Ann") {
 			t.Error(r, err)
 		}
 		for _, err := range []error{
@@ -234,7 +236,7 @@ func TestSecrets(t *testing.T) {
 		}
 	}
 	write("swordfish\n")
-	if p, why := x.post(x.cfg.Handlers[0]); p != nil || !strings.HasPrefix(why, "settings.password: ") || strings.Contains(why, "swordfish") {
+	if p, why := x.post(x.cfg.Handlers[0]); p != nil || why != "settings.password: is not as the handler's schema wants it; it is a secret, and not shown" || strings.Contains(why, "swordfish") {
 		t.Errorf("%v, %s", p, why)
 	}
 	write("hunter2\n")
@@ -244,6 +246,12 @@ func TestSecrets(t *testing.T) {
 	}
 	if got := p.hide("a hunter2 b"); got != "a (secret) b" {
 		t.Error(got)
+	}
+	p.conceal(`hunter2"&<more>`)
+	for _, text := range []string{`hunter2"&<more>`, `is "hunter2\"&<more>"`, `{"p":"hunter2\"\u0026\u003cmore\u003e"}`, "?p=hunter2%22%26%3Cmore%3E", "aHVudGVyMiImPG1vcmU+"} {
+		if got := p.hide(text); strings.Contains(got, "more") || strings.Contains(got, "hunter") || strings.Contains(got, "aHV") {
+			t.Errorf("%s: %s", text, got)
+		}
 	}
 }
 

@@ -112,20 +112,26 @@ type timers struct {
 	mu  sync.Mutex
 	set map[string]*timer // nil while nobody keeps them
 	due chan *timer
-	end <-chan struct{} // ends when nobody keeps them any more
 }
 
 type timer struct {
 	name string
 	data json.RawMessage
 	at   *time.Timer
+	gone chan struct{} // closed when it is not due any more
 }
 
-// open has timers be set until end. They are due at the channel.
-func (t *timers) open(end <-chan struct{}) <-chan *timer {
+// stop takes a timer back.
+func (t *timer) stop() {
+	t.at.Stop()
+	close(t.gone)
+}
+
+// open has timers be set. They are due at the channel.
+func (t *timers) open() <-chan *timer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.set, t.due, t.end = map[string]*timer{}, make(chan *timer), end
+	t.set, t.due = map[string]*timer{}, make(chan *timer)
 	return t.due
 }
 
@@ -134,7 +140,7 @@ func (t *timers) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, one := range t.set {
-		one.at.Stop()
+		one.stop()
 	}
 	t.set = nil
 }
@@ -162,17 +168,17 @@ func (t *timers) put(ask abi.TimerAsk) error {
 		return abi.Errorf(abi.CodeExhausted, "%d timers are set, at most %d (MaxTimers)", len(t.set), abi.MaxTimers)
 	}
 	if had != nil {
-		had.at.Stop()
+		had.stop()
 		delete(t.set, ask.Name)
 	}
 	if ask.After == 0 {
 		return nil
 	}
-	one, due, end := &timer{name: ask.Name, data: ask.Data}, t.due, t.end
+	one, due := &timer{name: ask.Name, data: ask.Data, gone: make(chan struct{})}, t.due
 	one.at = time.AfterFunc(time.Duration(ask.After)*time.Millisecond, func() {
 		select {
 		case due <- one:
-		case <-end:
+		case <-one.gone:
 		}
 	})
 	t.set[ask.Name] = one
@@ -181,7 +187,7 @@ func (t *timers) put(ask abi.TimerAsk) error {
 
 // keepTime asks a handler when its timers are due, one after the other, and once at the start.
 func (s *Stage) keepTime(ctx context.Context, p *post) {
-	due := p.timers.open(ctx.Done())
+	due := p.timers.open()
 	defer p.timers.close()
 	s.ring(ctx, p, &timer{})
 	for {

@@ -132,9 +132,10 @@ func (s *Stage) follow(ctx context.Context, talk rooms.Room, t taken, companion 
 	}
 	var beside sync.WaitGroup
 	defer beside.Wait()
-	lends := "" // the body that lends the actions
+	lends, leave := "", func() {} // the body that lends the actions
 	if t.now.get().answers(abi.OpAct) {
-		lent, leave := talk.Plug(companion, "handler "+t.now.get().Name)
+		var lent *action.Game
+		lent, leave = talk.Plug(companion, "handler "+t.now.get().Name)
 		defer leave()
 		lent.Start(t.now.get().Name)
 		had := offer(lent, nil, t.now.get().module.Describe(), log)
@@ -153,8 +154,9 @@ func (s *Stage) follow(ctx context.Context, talk rooms.Room, t taken, companion 
 	offered()
 	shows := s.newShow(ctx, &beside, talk, t.now, companion, log)
 	acts := actor{stage: s, ctx: ctx, talk: talk, now: t.now, log: log, busy: &beside, waiting: make(chan struct{}, mostWaiting), last: closedChan()}
-	return talk.Follow(ctx, head, func(es []entry.Entry) error {
+	take := func(es []entry.Entry) error {
 		for _, e := range es {
+			head = e.Seq
 			shows.take(e)
 			if e.Kind != entry.KindAction || lends == "" {
 				continue
@@ -164,8 +166,24 @@ func (s *Stage) follow(ctx context.Context, talk rooms.Room, t taken, companion 
 			}
 		}
 		return nil
-	})
+	}
+	err = talk.Follow(ctx, head, take)
+	if lends != "" {
+		leave()
+		for _, wait := range []time.Duration{0, lastPlayed} { // what was played just before that has to have a result, too
+			time.Sleep(wait)
+			late, cancel := context.WithTimeout(context.Background(), grace)
+			if es, _, err := talk.Entries(late, head, mostWaiting); err == nil {
+				_ = take(es) // it answers none
+			}
+			cancel()
+		}
+	}
+	return err
 }
+
+// lastPlayed is more than what was played a moment before the handler left takes to be in the journal.
+const lastPlayed = 200 * time.Millisecond
 
 // offered is what a handler lends, and which of it somebody else has.
 type offered struct {

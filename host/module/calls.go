@@ -95,3 +95,17 @@ func Answer[Ask, Given any](data json.RawMessage, run func(Ask) (Given, error)) 
 	}
 	return json.Marshal(given)
 }
+
+// during is the key of a context.
+type during struct{}
+
+// During says that what is done under a context is done in a call of the module with an id.
+func During(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, during{}, id)
+}
+
+// DuringOf gives the module in whose call something is done, empty where that is none or not known.
+func DuringOf(ctx context.Context) string {
+	id, _ := ctx.Value(during{}).(string)
+	return id
+}

@@ -55,11 +55,29 @@ type Companion struct {
 	mu    sync.RWMutex
 	cur   *Generation // never nil
 	ended string      // why there are no more calls; empty while there are
+	hides func(string) string
 }
 
 // NewCompanion makes a companion, which owns its generations.
 func NewCompanion(id string, first *Generation, l Limits, log *slog.Logger) *Companion {
 	return &Companion{id: id, limits: l.WithDefaults(), log: log.With("companion", id), cur: first}
+}
+
+// Hide has secrets, which a module was told, taken out of what the log and the status say of it.
+func (c *Companion) Hide(secrets func(text string) string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hides = secrets
+}
+
+func (c *Companion) hide(text string) string {
+	c.mu.RLock()
+	hides := c.hides
+	c.mu.RUnlock()
+	if hides == nil {
+		return text
+	}
+	return hides(text)
 }
 
 // ID is the companion's id.
@@ -161,9 +179,9 @@ func (c *Companion) judge(ctx context.Context, g *Generation, err error, begun t
 	}
 	if g.faults.add(now, fault, c.limits) {
 		c.log.Warn("quarantined", "generation", g.number, "faults", c.limits.Faults,
-			"within", c.limits.FaultWindow, "for", c.limits.CoolDown, "error", firstLine(fault.Error()))
+			"within", c.limits.FaultWindow, "for", c.limits.CoolDown, "error", c.hide(firstLine(fault.Error())))
 	} else {
-		c.log.Warn("module fault", "generation", g.number, "kind", string(fault.Kind), "error", firstLine(fault.Error()))
+		c.log.Warn("module fault", "generation", g.number, "kind", string(fault.Kind), "error", c.hide(firstLine(fault.Error())))
 	}
 	return err
 }
@@ -174,7 +192,7 @@ func (c *Companion) judge(ctx context.Context, g *Generation, err error, begun t
 // the status counts it.
 func (c *Companion) Blame(op string, err error) {
 	g := c.current()
-	why := brief(Reason(err))
+	why := c.hide(brief(Reason(err)))
 	if say, n := g.faults.blame(time.Now(), op, abi.CodeOf(err), why); say {
 		c.log.Warn("an answer was of no use", "generation", g.number, "op", op, "error", why, "so_far", n)
 	}
@@ -245,7 +263,7 @@ func (c *Companion) Status(now time.Time) Status {
 	if t, ok := g.module.(Troubled); ok {
 		s.Error = Sentence(s.Error, t.Trouble())
 	}
-	s.Error = Sentence(s.Error, g.faults.blamed())
+	s.Error = c.hide(Sentence(s.Error, g.faults.blamed()))
 	return s
 }
 

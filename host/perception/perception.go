@@ -167,6 +167,9 @@ func (s *Queues) Offer(ctx context.Context, companion string, p card.Percept, fr
 	}
 	p.Seq, p.From, p.At = 0, from, time.Now().UTC()
 	if s.cfg.Filter != nil {
+		if err := s.room(companion, p, c); err != nil {
+			return Taken{}, err
+		}
 		if p, err = s.cfg.Filter(ctx, companion, p); err != nil {
 			s.count(companion, "refused")
 			return Taken{}, err
@@ -181,6 +184,27 @@ func (s *Queues) Offer(ctx context.Context, companion string, p card.Percept, fr
 		return s.keep(ctx, companion, it)
 	}
 	return s.put(companion, it)
+}
+
+// room says why there is none for a perception: nobody is asked about one that is not taken anyway.
+func (s *Queues) room(companion string, p card.Percept, c *card.Card) error {
+	kind, _ := c.Perception(p.Title)
+	if kind.Input {
+		return nil
+	}
+	it := newItem(p, kind)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := s.backlog(companion)
+	var gone *item
+	if i := q.replaces(it); it.frame && i >= 0 {
+		gone = q.waiting[i]
+	}
+	err := q.fits(it, gone, time.Now())
+	if err != nil {
+		q.counts["refused"]++
+	}
+	return err
 }
 
 // Tell takes what a game tells a companion, which is kept and judged as what its card lets it

@@ -3,6 +3,7 @@ package perception
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/companiond/companiond/abi"
 )
@@ -10,45 +11,50 @@ import (
 // errRetracted is what became of a perception that was taken back.
 var errRetracted = abi.Errorf(abi.CodeDenied, "it was taken back before it was judged")
 
-// Retract takes back what waits to be judged of a companion, and has a key or comes from somebody, and answers how much
-// that was. What is being judged is too late. An empty key or name takes nothing back.
+// Retract takes back what waits to be judged of a companion, and answers how much that was: of those whose keys begin with of,
+// the one with a key, or all from somebody. What is being judged is too late. A name that is empty takes nothing back.
 //
 // # Errors
 //
 // Those of Config.Kept and Config.Retract; then it all waits as before.
-func (s *Queues) Retract(ctx context.Context, companion, key, from string) (int, error) {
+func (s *Queues) Retract(ctx context.Context, companion, of, key, from string) (int, error) {
 	if err := s.readBack(ctx, companion); err != nil {
 		return 0, err
 	}
-	meant := func(it *item) bool { return key != "" && it.p.Key == key || from != "" && it.p.From == from }
+	meant := func(it *item) bool {
+		return !it.p.Unasked() && strings.HasPrefix(it.p.Key, of) && (it.p.Key == key && key != of || from != "" && it.p.From == from)
+	}
 	s.mu.Lock()
 	q := s.backlog(companion)
+	var back []*item // nobody judges them meanwhile
+	q.waiting = slices.DeleteFunc(q.waiting, func(it *item) bool {
+		if meant(it) {
+			back = append(back, it)
+		}
+		return meant(it)
+	})
+	s.mu.Unlock()
 	var seqs []uint64
-	for _, it := range q.waiting {
-		if meant(it) && it.kept() {
+	for _, it := range back {
+		if it.kept() {
 			seqs = append(seqs, it.p.Seq)
 		}
 	}
-	s.mu.Unlock()
+	var err error
 	if len(seqs) > 0 {
-		if err := s.cfg.Retract(ctx, companion, seqs); err != nil {
-			return 0, err
-		}
+		err = s.cfg.Retract(ctx, companion, seqs)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := len(seqs)
-	q.waiting = slices.DeleteFunc(q.waiting, func(it *item) bool {
-		if !meant(it) || it.kept() && !slices.Contains(seqs, it.p.Seq) { // that came meanwhile
-			return false
-		}
-		if !it.kept() {
-			n++
-		}
+	if err != nil {
+		q.waiting = slices.Concat(back, q.waiting)
+		s.start(companion, q)
+		return 0, err
+	}
+	for _, it := range back {
 		q.judged(it)
 		q.counts["failed"]++
 		it.tell(Outcome{Err: errRetracted})
-		return true
-	})
-	return n, nil
+	}
+	return len(back), nil
 }

@@ -28,15 +28,15 @@ func TestRetract(t *testing.T) {
 		}
 		first := offer(0, "k0", "ann")
 		synctest.Wait() // it is being judged
-		one, two, three, four := offer(1, "k1", "ann"), offer(2, "k2", "bob"), offer(3, "k3", "bob"), offer(4, "", "eve")
+		one, two, three, four := offer(1, "k1", "ann"), offer(2, "k2", "bob"), offer(3, "k3", "bob"), offer(4, "x4", "bob")
 		retract := func(key, from string, want int) {
 			t.Helper()
-			if n, err := h.Retract(t.Context(), "nikoni", key, from); n != want || err != nil {
+			if n, err := h.Retract(t.Context(), "nikoni", "k", key, from); n != want || err != nil {
 				t.Errorf("%s %s: %d, %v", key, from, n, err)
 			}
 		}
 		h.broken = errors.New("the disk is full")
-		if n, err := h.Retract(t.Context(), "nikoni", "k1", ""); n != 0 || !errors.Is(err, h.broken) {
+		if n, err := h.Retract(t.Context(), "nikoni", "k", "k1", ""); n != 0 || !errors.Is(err, h.broken) {
 			t.Error(n, err)
 		}
 		h.broken = nil
@@ -45,6 +45,7 @@ func TestRetract(t *testing.T) {
 		retract("k1", "", 0)
 		retract("", "bob", 2)
 		retract("", "", 0)
+		retract("k", "", 0)
 		for n, judged := range []func() error{first, one, two, three, four} {
 			if err := judged(); (abi.CodeOf(err) == abi.CodeDenied) != (n >= 1 && n <= 3) || err != nil && n%4 == 0 {
 				t.Errorf("%d: %v", n, err)

@@ -18,9 +18,10 @@ import (
 
 // Senses are those of all companions of a house.
 type Senses struct {
-	Card func(companion string) (*card.Card, error)                         // as [perception.Config] has it
-	Home func(ctx context.Context, companion string) (rooms.Room, error)    // the room that a companion lives in
-	take func(context.Context, string, abi.Percept, string) (uint64, error) // of the queues
+	Card   func(companion string) (*card.Card, error)                      // as [perception.Config] has it
+	Home   func(ctx context.Context, companion string) (rooms.Room, error) // the room that a companion lives in
+	Tokens *identity.Register
+	take   func(context.Context, string, abi.Percept, string) (uint64, error) // of the queues
 }
 
 // Queues makes the queues of what companions perceive; c has what does not concern rooms.
@@ -38,9 +39,9 @@ func (s *Senses) Queues(c perception.Config) *perception.Queues {
 }
 
 // Perceive has a companion perceive something as [perception.Queues.Offer] does, and gives the seq of its entry, 0 for what a newer
-// one may replace.
+// one may replace. Whoever it is from speaks as a guest does: nobody takes the name of a token's holder.
 func (s *Senses) Perceive(ctx context.Context, companion string, p abi.Percept) (uint64, error) {
-	return s.take(ctx, companion, p, p.From)
+	return s.take(identity.With(ctx, identity.Guest(s.Tokens)), companion, p, p.From)
 }
 
 // See lets a companion perceive an image, a data: URL, by the first perception of its card that is

@@ -44,5 +44,5 @@ func registerBlobs(api huma.API, d *door) {
 // blob answers with a blob. Its address has its hash, so that what is there is never another.
 func (d *door) blob(_ context.Context, in *blobIn) (*blobOut, error) {
 	b, err := d.cfg.Blobs.Get(in.Hash)
-	return &blobOut{b.Type, "private, max-age=86400, immutable", "nosniff", b.Bytes}, err
+	return &blobOut{b.Type, "private, max-age=300", "nosniff", b.Bytes}, err
 }

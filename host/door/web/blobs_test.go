@@ -39,7 +39,7 @@ func TestBlobs(t *testing.T) {
 	}
 	for _, ref := range []abi.BlobRef{sound, mouth} {
 		w := get("GET", ref.URL)
-		for name, want := range map[string]string{"Content-Type": ref.Type, "X-Content-Type-Options": "nosniff", "Cache-Control": "private, max-age=86400, immutable"} {
+		for name, want := range map[string]string{"Content-Type": ref.Type, "X-Content-Type-Options": "nosniff", "Cache-Control": "private, max-age=300"} {
 			if got := w.Header()[name]; len(got) != 1 || got[0] != want {
 				t.Errorf("%s: %s is %q", ref.Type, name, got)
 			}
@@ -58,7 +58,7 @@ func TestBlobs(t *testing.T) {
 			t.Errorf("%s: %d %s %s", path, w.Code, w.Header(), w.Body)
 		}
 	}
-	if w := get("GET", "/v1/blobs/"+none); !strings.Contains(w.Body.String(), "is kept (any more)") || w.Header().Get("Cache-Control") == "private, max-age=86400, immutable" {
+	if w := get("GET", "/v1/blobs/"+none); !strings.Contains(w.Body.String(), "is kept (any more)") || w.Header().Get("Cache-Control") == "private, max-age=300" {
 		t.Errorf("%s %s", w.Header(), w.Body)
 	}
 	if w := get("POST", sound.URL); w.Code != http.StatusMethodNotAllowed {

@@ -173,7 +173,7 @@ func (f *Filter) ask(ctx context.Context, op, companion, room string, which func
 		return nil, ""
 	}
 	for _, h := range f.all {
-		if !h.filtersFor(companion) || !which(h) {
+		if !h.filtersFor(companion) || !which(h) || h.Module == module.DuringOf(ctx) { // which would wait for itself
 			continue
 		}
 		m, told, why, asked := h.module(f.cfg, op)
@@ -197,7 +197,7 @@ func (f *Filter) ask(ctx context.Context, op, companion, room string, which func
 // step asks one handler.
 func (f *Filter) step(ctx context.Context, h *handler, m Module, op, room string, data any, take func(json.RawMessage) (answer, error), hide func(string) string) entry.Step {
 	begun := time.Now()
-	a, err := f.call(ctx, h, m, op, room, data, take)
+	a, err := f.call(ctx, h, m, op, room, data, take, hide)
 	s := entry.Step{Handler: h.Name, Did: entry.DidPass, MS: time.Since(begun).Milliseconds()}
 	switch {
 	case err != nil:
@@ -213,7 +213,7 @@ func (f *Filter) step(ctx context.Context, h *handler, m Module, op, room string
 	return s
 }
 
-func (f *Filter) call(ctx context.Context, h *handler, m Module, op, room string, data any, take func(json.RawMessage) (answer, error)) (a answer, err error) {
+func (f *Filter) call(ctx context.Context, h *handler, m Module, op, room string, data any, take func(json.RawMessage) (answer, error), hide func(string) string) (a answer, err error) {
 	raw, err := json.Marshal(data)
 	if err != nil {
 		return a, err
@@ -225,7 +225,7 @@ func (f *Filter) call(ctx context.Context, h *handler, m Module, op, room string
 		return a, err
 	}
 	if a, err = take(got); err != nil {
-		m.Blame(op, err)
+		m.Blame(op, abi.Errorf(abi.CodeOf(err), "%s", hide(reason(err))))
 	}
 	return a, err
 }
@@ -275,7 +275,9 @@ func (h *handler) module(c Config, op string) (m Module, now told, why string, a
 		}
 		var err error
 		if c.Settings != nil {
-			h.told.settings, h.told.hide, err = c.Settings(h.Handler)
+			if h.told.settings, h.told.hide, err = c.Settings(h.Handler); err != nil { // a file may be there later
+				h.seen = 0
+			}
 		}
 		if err = cmp.Or(err, module.CheckSettings(d, h.told.settings)); err != nil {
 			h.bad = short(h.told.hide(module.Reason(err)))

@@ -235,6 +235,27 @@ func TestGoneWhileItIsTold(t *testing.T) {
 	})
 }
 
+// TestNoCard: a comment that one companion cannot perceive goes to another, also where it was meant.
+func TestNoCard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := play(t, `{}`)
+		defer s.end()
+		s.local.Look(func() {
+			s.local.Handled.Refuse = func(op string, data json.RawMessage) error {
+				if op == abi.HostPerceptionEmit && strings.Contains(string(data), `"companion":"aya"`) {
+					return abi.Errorf(abi.CodeNotFound, "aya has no card")
+				}
+				return nil
+			}
+		})
+		s.say(said("m1", "Ann", "hello aya"), said("m2", "Bob", "hi"))
+		pass(30 * time.Second)
+		if got := s.keys(); !strings.Contains(got, "m1") || !strings.Contains(got, "m2") {
+			t.Errorf("perceived: %q", got)
+		}
+	})
+}
+
 func TestRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, `{}`)

@@ -122,6 +122,19 @@ func (s *session) next(h *companion.Host, to []string) {
 	s.mu.Unlock()
 
 	err := s.emit(h, t.companion, l.Line)
+	first := t.companion
+	for _, other := range to { // one who cannot perceive the chat does not keep it from the others
+		if abi.CodeOf(err) != abi.CodeNotFound {
+			break
+		}
+		s.failed(h, "tell "+t.companion+" of the chat", err)
+		if other != first {
+			s.mu.Lock()
+			t.companion = other
+			s.mu.Unlock()
+			err = s.emit(h, other, l.Line)
+		}
+	}
 	s.failed(h, "tell "+t.companion+" of the chat", err)
 
 	s.mu.Lock()
