@@ -157,6 +157,11 @@ type Handler struct {
 	Fail       string          `of:"skip stop"` // what it means where it fails as a filter
 }
 
+// For says whether it acts for a companion.
+func (h Handler) For(companion string) bool {
+	return slices.Contains(h.Companions, Everyone) || slices.Contains(h.Companions, companion)
+}
+
 // Modules is the table [modules]: the folder of characters and how it is watched.
 type Modules struct {
 	Characters    string        `is:"path"`

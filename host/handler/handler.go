@@ -151,7 +151,7 @@ func (s *Stage) posts() (all []*post) {
 			continue
 		}
 		for _, id := range loaded {
-			if slices.Contains(h.Companions, config.Everyone) || slices.Contains(h.Companions, id) {
+			if h.For(id) {
 				p.companions = append(p.companions, id)
 			}
 		}

@@ -173,7 +173,7 @@ func (f *Filter) ask(ctx context.Context, op, companion, room string, which func
 		return nil, ""
 	}
 	for _, h := range f.all {
-		if !h.filtersFor(companion) || !which(h) || h.Module == module.DuringOf(ctx) { // which would wait for itself
+		if !h.For(companion) || !which(h) || h.Module == module.DuringOf(ctx) { // which would wait for itself
 			continue
 		}
 		m, told, why, asked := h.module(f.cfg, op)
@@ -240,6 +240,8 @@ type handler struct {
 	bad  string   // why its settings are of no use to it
 	said string   // what the log was told last
 
+	again bool // its settings could not be had: a file may be there later
+
 	told told
 }
 
@@ -247,10 +249,6 @@ type handler struct {
 type told struct {
 	settings json.RawMessage
 	hide     func(string) string
-}
-
-func (h *handler) filtersFor(companion string) bool {
-	return slices.Contains(h.Companions, config.Everyone) || slices.Contains(h.Companions, companion)
 }
 
 // on says whether it is asked about perceptions with a title.
@@ -267,7 +265,7 @@ func (h *handler) module(c Config, op string) (m Module, now told, why string, a
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	m, loaded := c.Module(h.Module)
-	if loaded && m.Generation() != h.seen {
+	if loaded && (m.Generation() != h.seen || h.again) {
 		d := m.Describe()
 		h.seen, h.ops, h.bad = m.Generation(), nil, ""
 		if !module.IsCharacter(d) {
@@ -275,9 +273,8 @@ func (h *handler) module(c Config, op string) (m Module, now told, why string, a
 		}
 		var err error
 		if c.Settings != nil {
-			if h.told.settings, h.told.hide, err = c.Settings(h.Handler); err != nil { // a file may be there later
-				h.seen = 0
-			}
+			h.told.settings, h.told.hide, err = c.Settings(h.Handler)
+			h.again = err != nil
 		}
 		if err = cmp.Or(err, module.CheckSettings(d, h.told.settings)); err != nil {
 			h.bad = short(h.told.hide(module.Reason(err)))

@@ -365,3 +365,30 @@ func TestNobodyFilters(t *testing.T) {
 		t.Error(p, steps, refused)
 	}
 }
+
+// TestASecretThatComesLate: what a handler is told is asked for again where it could not be had, and till then one that stops is
+// asked about no more than it filters.
+func TestASecretThatComesLate(t *testing.T) {
+	m := says(`{}`)
+	m.desc.Ops = []string{abi.OpSense}
+	m.desc.Settings = json.RawMessage(`{"type":"object"}`)
+	missing := errors.New("no such file")
+	var log logtest.Log
+	f := filter.New(filter.Config{
+		Handlers: []filter.Handler{{Name: "guard", Module: "guard", Companions: []string{"aya"}, Fail: "stop"}}, Log: log.Logger(),
+		Module: func(string) (filter.Module, bool) { return m, true }, NewID: func() string { return "1" },
+		Settings: func(filter.Handler) (json.RawMessage, func(string) string, error) {
+			return nil, func(s string) string { return s }, missing
+		},
+	})
+	if _, steps, refused := f.Line(t.Context(), "aya", "main", "hi"); len(steps) > 0 || refused != "" {
+		t.Errorf("%q, %s", did(steps), refused)
+	}
+	if _, steps, refused := f.Sense(t.Context(), "aya", "main", text("hi")); refused != "refused by guard: no such file" {
+		t.Errorf("%q, %s", did(steps), refused)
+	}
+	missing = nil
+	if _, steps, refused := f.Sense(t.Context(), "aya", "main", text("hi")); refused != "" || len(m.asked) != 1 {
+		t.Errorf("%q, %s", did(steps), refused)
+	}
+}
