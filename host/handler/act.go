@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -35,7 +36,7 @@ type actor struct {
 	stage   *Stage
 	ctx     context.Context
 	talk    rooms.Room
-	now     *current
+	now     *atomic.Pointer[post]
 	log     *slog.Logger
 	busy    *sync.WaitGroup
 	waiting chan struct{} // holds a token for each
@@ -43,7 +44,7 @@ type actor struct {
 }
 
 func (x *actor) take(a entry.Action) {
-	s, p := x.stage, x.now.get()
+	s, p := x.stage, x.now.Load()
 	select {
 	case x.waiting <- struct{}{}:
 	default:
@@ -55,7 +56,7 @@ func (x *actor) take(a entry.Action) {
 	x.busy.Go(func() {
 		defer close(mine)
 		<-before
-		s.act(x.ctx, x.talk, x.now.get(), a, x.log)
+		s.act(x.ctx, x.talk, x.now.Load(), a, x.log)
 		<-x.waiting
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -326,7 +327,9 @@ func TestShowIsBounded(t *testing.T) {
 		p, _ := x.post(x.cfg.Handlers[0])
 		ctx, cancel := context.WithCancel(t.Context())
 		var beside sync.WaitGroup
-		w := x.newShow(ctx, &beside, room{}, &current{p: p}, "aya", slog.New(slog.DiscardHandler))
+		var now atomic.Pointer[post]
+		now.Store(p)
+		w := x.newShow(ctx, &beside, room{}, &now, "aya", slog.New(slog.DiscardHandler))
 		stop := func() {
 			e, _ := entry.Entry{Kind: entry.KindStop, V: entry.Version}.WithBody(entry.Stop{})
 			w.take(e)
@@ -353,3 +356,35 @@ func TestShowIsBounded(t *testing.T) {
 type room struct{ rooms.Room }
 
 func (room) Name() string { return "main" }
+
+// broken is a room that cannot be followed.
+type broken struct {
+	room
+	followed int
+}
+
+func (*broken) Entries(context.Context, uint64, int) ([]entry.Entry, uint64, error) {
+	return nil, 0, nil
+}
+
+func (r *broken) Follow(context.Context, uint64, func([]entry.Entry) error) error {
+	r.followed++
+	return abi.Errorf(abi.CodeUnavailable, "the journal cannot be read")
+}
+
+// TestARoomThatCannotBeFollowed is tried again, and holds nothing up.
+func TestARoomThatCannotBeFollowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, r := newTower(Handler{}, "", nil, abi.OpShow), new(broken)
+		x.cfg.Home = func(context.Context, string) (rooms.Room, error) { return r, nil }
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { _ = x.Run(ctx) }()
+		time.Sleep(5500 * time.Millisecond)
+		synctest.Wait()
+		if r.followed != 6 {
+			t.Errorf("followed %d times", r.followed)
+		}
+		cancel()
+		synctest.Wait()
+	})
+}

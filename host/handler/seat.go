@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -22,27 +23,9 @@ type seat struct{ handler, companion string }
 
 // taken is a seat that is taken.
 type taken struct {
-	now   *current
+	now   *atomic.Pointer[post] // as it is now
 	leave context.CancelFunc
 	renew chan struct{} // has a value when what is offered may be another
-}
-
-// current is the post of a seat as it is now.
-type current struct {
-	mu sync.Mutex
-	p  *post
-}
-
-func (c *current) get() *post {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.p
-}
-
-func (c *current) set(p *post) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.p = p
 }
 
 // seats are those that are taken.
@@ -70,13 +53,13 @@ func (all seats) fill(ctx context.Context, busy *sync.WaitGroup, s *Stage, posts
 		}
 	}
 	for at, t := range all {
-		i := slices.IndexFunc(want, func(w wanted) bool { return w.seat == at && w.p.module == t.now.get().module })
+		i := slices.IndexFunc(want, func(w wanted) bool { return w.seat == at && w.p.module == t.now.Load().module })
 		if i < 0 {
 			t.leave()
 			delete(all, at)
 			continue
 		}
-		t.now.set(want[i].p)
+		t.now.Store(want[i].p)
 		select { // also where nothing changed: a name that was another's may be free
 		case t.renew <- struct{}{}:
 		default:
@@ -90,7 +73,8 @@ func (all seats) fill(ctx context.Context, busy *sync.WaitGroup, s *Stage, posts
 		before, offered := first[w.companion], make(chan struct{})
 		first[w.companion] = offered
 		inner, leave := context.WithCancel(ctx)
-		t := taken{&current{p: w.p}, leave, make(chan struct{}, 1)}
+		t := taken{new(atomic.Pointer[post]), leave, make(chan struct{}, 1)}
+		t.now.Store(w.p)
 		all[w.seat] = t
 		busy.Go(func() {
 			if before != nil {
@@ -108,7 +92,7 @@ func (all seats) fill(ctx context.Context, busy *sync.WaitGroup, s *Stage, posts
 // sit has a handler act for a companion until ctx ends.
 func (s *Stage) sit(ctx context.Context, t taken, companion string, offered func()) {
 	defer offered()
-	log := s.cfg.Log.With("handler", t.now.get().Name, "companion", companion)
+	log := s.cfg.Log.With("handler", t.now.Load().Name, "companion", companion)
 	for ctx.Err() == nil {
 		talk, err := s.cfg.Home(ctx, companion)
 		if err == nil {
@@ -130,15 +114,17 @@ func (s *Stage) follow(ctx context.Context, talk rooms.Room, t taken, companion 
 	if err != nil {
 		return err
 	}
+	ctx, end := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	defer beside.Wait()
+	defer end()
 	lends, leave := "", func() {} // the body that lends the actions
-	if t.now.get().answers(abi.OpAct) {
+	if t.now.Load().answers(abi.OpAct) {
 		var lent *action.Game
-		lent, leave = talk.Plug(companion, "handler "+t.now.get().Name)
+		lent, leave = talk.Plug(companion, "handler "+t.now.Load().Name)
 		defer leave()
-		lent.Start(t.now.get().Name)
-		had := offer(lent, nil, t.now.get().module.Describe(), log)
+		lent.Start(t.now.Load().Name)
+		had := offer(lent, nil, t.now.Load().module.Describe(), log)
 		lends = lent.ID()
 		beside.Go(func() {
 			for {
@@ -146,7 +132,7 @@ func (s *Stage) follow(ctx context.Context, talk rooms.Room, t taken, companion 
 				case <-ctx.Done():
 					return
 				case <-t.renew:
-					had = offer(lent, had, t.now.get().module.Describe(), log)
+					had = offer(lent, had, t.now.Load().module.Describe(), log)
 				}
 			}
 		})
@@ -168,13 +154,14 @@ func (s *Stage) follow(ctx context.Context, talk rooms.Room, t taken, companion 
 		return nil
 	}
 	err = talk.Follow(ctx, head, take)
+	end() // what comes now is answered, and not carried out
 	if lends != "" {
 		leave()
 		for _, wait := range []time.Duration{0, lastPlayed} { // what was played just before that has to have a result, too
 			time.Sleep(wait)
 			late, cancel := context.WithTimeout(context.Background(), grace)
 			if es, _, err := talk.Entries(late, head, mostWaiting); err == nil {
-				_ = take(es) // it answers none
+				_ = take(es) // it has no errors
 			}
 			cancel()
 		}

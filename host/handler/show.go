@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/emotion"
@@ -18,7 +19,7 @@ const mostShown = 256
 // show tells a handler what a room shows of a companion.
 type show struct {
 	stage     *Stage
-	now       *current
+	now       *atomic.Pointer[post]
 	companion string
 	log       *slog.Logger
 
@@ -29,7 +30,7 @@ type show struct {
 }
 
 // newShow begins to show, beside, until ctx ends.
-func (s *Stage) newShow(ctx context.Context, beside *sync.WaitGroup, talk rooms.Room, now *current, companion string, log *slog.Logger) *show {
+func (s *Stage) newShow(ctx context.Context, beside *sync.WaitGroup, talk rooms.Room, now *atomic.Pointer[post], companion string, log *slog.Logger) *show {
 	w := &show{stage: s, now: now, companion: companion, log: log, more: make(chan struct{}, 1)}
 	beside.Go(func() {
 		for {
@@ -47,7 +48,7 @@ func (s *Stage) newShow(ctx context.Context, beside *sync.WaitGroup, talk rooms.
 // take takes an entry.
 func (w *show) take(e entry.Entry) {
 	some := shown(e, w.companion)
-	if len(some) == 0 || !w.now.get().answers(abi.OpShow) {
+	if len(some) == 0 || !w.now.Load().answers(abi.OpShow) {
 		return
 	}
 	w.mu.Lock()
@@ -79,7 +80,7 @@ func (w *show) tell(ctx context.Context, room string) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
-	p := w.now.get()
+	p := w.now.Load()
 	_, err := w.stage.call(ctx, p, abi.OpShow, room, abi.Showing{Companion: w.companion, Name: w.stage.called(w.companion), Shown: some, Settings: p.settings})
 	if err != nil && ctx.Err() == nil {
 		w.log.Info("a handler failed when it was shown something", "error", p.hide(reason(err)))
