@@ -52,6 +52,9 @@ type client struct {
 }
 
 func (c *client) serve(ctx context.Context, cancel context.CancelCauseFunc) {
+	if f, is := c.view.dialect.(*front); is {
+		f.begin()
+	}
 	read := c.startReading(ctx, cancel)
 	var pings sync.WaitGroup
 	pings.Go(func() {
@@ -73,7 +76,7 @@ func (c *client) serve(ctx context.Context, cancel context.CancelCauseFunc) {
 // show follows what the client is to see until ctx ends.
 func (c *client) show(ctx context.Context) error {
 	if f, is := c.view.dialect.(*front); is {
-		if err := f.begin(c); err != nil {
+		if err := f.use(c, true, func(time.Time) ([][]byte, error) { return nil, nil }); err != nil {
 			return err
 		}
 	}

@@ -94,10 +94,9 @@ func (f *front) flush(c *client) error {
 	}
 }
 
-// begin sends what the wire begins with.
-func (f *front) begin(c *client) error {
-	return f.use(c, true, func(now time.Time) ([][]byte, error) { return f.wire.Begin(now), nil })
-}
+// begin has the client be sent first what the wire begins with, however soon it says something: it comes before
+// anything is read.
+func (f *front) begin() { f.out = f.wire.Begin(time.Now()) }
 
 // enter says in the room that a body is here; plays says whether it tells from now on when it
 // has played a line, nil what it said before.

@@ -461,6 +461,26 @@ func TestForksAndErasedBetween(t *testing.T) {
 	f.want("f", "Tora")
 }
 
+// What somebody wrote by hand has left its slot: erased is what had come in its place elsewhere, and what came in the
+// place of that does not close it.
+func TestForksAndErasedBehindAnEdit(t *testing.T) {
+	f := newFamily(t, map[string]lineage.Fork{"f": {Of: "a", At: 1}, "g": {Of: "a", At: 1}})
+	edited := f.say("f", 2, "Tama", slot("cat", "Tama"))
+	between := f.say("g", 2, "Mike", slot("cat", "Mike"))
+	text := "Tama, by hand"
+	c, err := f.table.Revise(entry.Revised{Of: edited, By: "mari", Text: &text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.write(c)
+	f.say("f", 3, "Kuro", slot("cat", "Kuro"))
+	f.want("f", "Kuro", "Tama, by hand")
+	f.write(f.table.Erase([]string{between}, "ken")...)
+	f.want("f", "Kuro", "Tama, by hand")
+	f.table = f.again()
+	f.want("f", "Kuro", "Tama, by hand")
+}
+
 // What is read late was said before what came in its place in one of them, and is what is so in the others.
 func TestForksReadLate(t *testing.T) {
 	f := newFamily(t, three)

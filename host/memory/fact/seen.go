@@ -174,7 +174,7 @@ func (t *Table) orphaned(f *Fact, gone []string, fills bool) (left []mark) {
 		}
 		if next := t.facts[was]; m.by != was || fills {
 			left = append(left, m)
-			if m.by != was && m.fills && next != nil {
+			if m.by != was && m.fills && next != nil && f.left == "" { // as in ended
 				left = append(left, t.orphaned(next, gone, true)...)
 			}
 		}
