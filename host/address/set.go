@@ -4,19 +4,32 @@ package address
 // cannot tell from it ([Same]). The zero value is an empty set.
 type Set struct{ whose map[string]string }
 
-// keys are what names that are the same have one of in common.
-func keys(name string) [2]string { return [2]string{"s" + Skeleton(name), "r" + Reading(name)} }
+// Keys are what names that are the same have one of in common. They take some time to make, and are the same for ever.
+type Keys [2]string
+
+// KeysOf gives the keys of a name, none that anybody has for an empty one.
+func KeysOf(name string) Keys {
+	if name == "" {
+		return Keys{}
+	}
+	return Keys{"s" + Skeleton(name), "r" + Reading(name)}
+}
 
 // Add adds a name, unless one that is the same is there: then it answers whose
 // that is, and false.
 func (s *Set) Add(name, whose string) (other string, added bool) {
-	if other, taken := s.Find(name); taken {
+	return s.AddKeys(KeysOf(name), whose)
+}
+
+// AddKeys is Add for whoever has the keys of the name.
+func (s *Set) AddKeys(keys Keys, whose string) (other string, added bool) {
+	if other, taken := s.find(keys); taken {
 		return other, false
 	}
 	if s.whose == nil {
 		s.whose = map[string]string{}
 	}
-	for _, k := range keys(name) {
+	for _, k := range keys {
 		s.whose[k] = whose
 	}
 	return whose, true
@@ -27,8 +40,12 @@ func (s *Set) Find(name string) (whose string, taken bool) {
 	if name == "" || s == nil {
 		return "", false
 	}
-	for _, k := range keys(name) {
-		if whose, taken = s.whose[k]; taken {
+	return s.find(KeysOf(name))
+}
+
+func (s *Set) find(keys Keys) (whose string, taken bool) {
+	for _, k := range keys {
+		if whose, taken = s.whose[k]; taken && k != "" {
 			return whose, true
 		}
 	}

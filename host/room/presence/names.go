@@ -41,11 +41,18 @@ func (p *Presence) Settle(people []cast.Person, now time.Time) {
 		return
 	}
 	p.stale, p.settled, p.taken, p.people = false, nil, address.Set{}, address.Set{}
+	known := make(map[string]address.Keys, len(people))
 	for _, h := range people {
 		if now.Sub(h.At) < HumanAway {
-			p.people.Add(h.Name, h.Name)
+			keys, made := p.keys[h.Name]
+			if !made {
+				keys = address.KeysOf(h.Name)
+			}
+			known[h.Name] = keys
+			p.people.AddKeys(keys, h.Name)
 		}
 	}
+	p.keys = known
 	var here []entry.Joined
 	for _, c := range p.cast {
 		p.taken.Add(c.ID, c.ID)

@@ -51,11 +51,12 @@ type Presence struct {
 	cast    []entry.Joined // the companions that are loaded, by id; nil: not known yet
 	loading []string       // those that are being loaded, as of cast
 	agents  map[string]agent
-	sent    entry.Left     // who made room last, and for whom
-	settled []entry.Joined // the companions that live here and are loaded, as they are called here
-	taken   address.Set    // what they are called
-	people  address.Set    // humans who were heard of
-	stale   bool           // somebody came or went since
+	sent    entry.Left              // who made room last, and for whom
+	settled []entry.Joined          // the companions that live here and are loaded, as they are called here
+	taken   address.Set             // what they are called
+	people  address.Set             // humans who were heard of
+	keys    map[string]address.Keys // of their names: a stream's chat has hundreds, and each new one has all looked at again
+	stale   bool                    // somebody came or went since
 }
 
 // New makes a presence in which nobody is. house may be nil: then nobody has a name but
