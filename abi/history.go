@@ -134,7 +134,7 @@ func (v Verifying) Check() error {
 
 // Check reports why a text cannot stand for turns. [Plain] is what is taken of it. How long it may be in the unit that was
 // asked for is for whoever asked to see.
-func (c Compressed) Check() error { return checkText("compressed.text", c.Text, MaxDigest) }
+func (c Compressed) Check() error { return CheckTextWithin("compressed.text", c.Text, MaxDigest) }
 
 // Check reports the first field that breaks the rules of a verdict. It does not hold the
 // verdict to the items: what of them makes it a NO is for whoever asked to decide.

@@ -173,10 +173,10 @@ func Ignorable(r rune) bool {
 // characters only line feeds, also as CR LF, and tabs. The others mean something else to each
 // terminal, database and voice that a message comes to. Nothing in it embeds or overrides a
 // direction.
-func CheckText(field, s string) error { return checkText(field, s, MaxText) }
+func CheckText(field, s string) error { return CheckTextWithin(field, s, MaxText) }
 
-// checkText is CheckText with a bound of its own.
-func checkText(field, s string, most int) error {
+// CheckTextWithin is CheckText with a bound of its own, in bytes.
+func CheckTextWithin(field, s string, most int) error {
 	switch {
 	case strings.TrimSpace(s) == "":
 		return Field(field, CodeInvalid, "must not be empty")

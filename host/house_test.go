@@ -20,7 +20,7 @@ const house = "github.com/companiond/companiond/"
 // stands for packages that do not import each other.
 var floors = [][]string{
 	{"abi", "host/waittest", "host/logtest"},
-	{"sdk/go"},
+	{"abi/plain", "sdk/go"},
 	{"sdk/go/words", "sdk/go/process/wire"},
 	{"sdk/go/talk", "sdk/go/process"},
 	{"plugins/voice/sound", "plugins/voice/reading"},

@@ -185,7 +185,7 @@ func (w *wished) take(ctx context.Context, r history.Range) error {
 	if err != nil {
 		return err
 	}
-	w.r, w.turns = r, plain(past.Turns)
+	w.r, w.turns = r, seen(past.Turns)
 	if w.named, err = keep.Named(ctx, w.turns, w.policy); err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (w *wished) with(ctx context.Context, before []history.Proposal) error {
 	if err != nil {
 		return err
 	}
-	turns := plain(past.Turns)
+	turns := seen(past.Turns)
 	named, err := keep.Named(ctx, turns, w.policy)
 	if err == nil && len(named) <= abi.MaxKeep { // else it stays in two
 		w.r, w.turns, w.named, w.laid = all, turns, named, laid

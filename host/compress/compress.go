@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/abi/plain"
 	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -176,7 +177,7 @@ func (q Request) Check() error {
 	case q.Compresser != "":
 		return abi.Field("compresser", abi.CodeInvalid, "is who drafts, and there is a text already: leave one of them out")
 	default:
-		if err := abi.CheckPlain("text", q.Text, abi.MaxDigest); err != nil {
+		if err := plain.Check("text", q.Text, abi.MaxDigest); err != nil {
 			return err
 		}
 	}
@@ -205,7 +206,7 @@ func words(field, s string, most int) error {
 	if s == "" {
 		return nil
 	}
-	return abi.CheckPlain(field, s, most*utf8.UTFMax)
+	return plain.Check(field, s, most*utf8.UTFMax)
 }
 
 // share is the part of the original that a draft may come to where nobody says how long.
@@ -249,7 +250,7 @@ func (s *Service) Propose(ctx context.Context, q Request) (history.Proposal, err
 	if err != nil {
 		return history.Proposal{}, err
 	}
-	if err := s.fit(ctx, &ask, plain(past.Turns), q.Text); err != nil {
+	if err := s.fit(ctx, &ask, seen(past.Turns), q.Text); err != nil {
 		return history.Proposal{}, err
 	}
 	return talk.Happens(ctx, in)
@@ -286,7 +287,7 @@ func (s *Service) mayAsk(ctx context.Context, talk rooms.Room, in history.Input)
 // CodeInvalid and CodeTooLarge name the field. CodeNotFound where there is no such room or proposal; CodeDenied where somebody else asked
 // for it with a draft, however it stands; CodeConflict where no draft from outside is awaited; CodeStale where the turns lost words since.
 func (s *Service) Redraft(ctx context.Context, room, id, text, by string) (history.Proposal, error) {
-	if err := abi.CheckPlain("text", text, abi.MaxDigest); err != nil {
+	if err := plain.Check("text", text, abi.MaxDigest); err != nil {
 		return history.Proposal{}, err
 	}
 	talk, p, err := s.find(ctx, room, id)

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/abi/plain"
 	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/history/extract"
 	"github.com/companiond/companiond/host/history/judge"
@@ -94,7 +95,7 @@ func read(ctx context.Context, talk rooms.Room, p history.Proposal) (original, e
 	if err != nil {
 		return original{}, err
 	}
-	turns := plain(past.Turns)
+	turns := seen(past.Turns)
 	named, err := held(ctx, p.Ask, turns)
 	if err == nil && p.Own() && !fits(named, p.Ask.Length) {
 		err = abi.Field("target_length", abi.CodeTooLarge, "what the policy names in turns %s comes to %d %s there, %s, %d: ask for them with a length of %d, or name less", p.Ask.Turns, letters(named, p.Ask.Length.Unit), p.Ask.Length.Unit, crowded, p.Ask.Length.N, needs(letters(named, p.Ask.Length.Unit)))
@@ -106,11 +107,11 @@ func read(ctx context.Context, talk rooms.Room, p history.Proposal) (original, e
 	return original{turns, items}, err
 }
 
-// plain gives turns as a reader sees them: what was said with signs that nobody sees is found again in a draft without these.
-func plain(turns []abi.PastTurn) []abi.PastTurn {
+// seen gives turns as a reader sees them: what was said with signs that nobody sees is found again in a draft without these.
+func seen(turns []abi.PastTurn) []abi.PastTurn {
 	turns = slices.Clone(turns)
 	for i := range turns {
-		turns[i].Text = abi.Plain(turns[i].Text)
+		turns[i].Text = plain.Text(turns[i].Text)
 	}
 	return turns
 }
@@ -132,7 +133,7 @@ func (s *Service) compress(ctx context.Context, talk rooms.Room, p history.Propo
 	}
 	if mind == nil {
 		text, err := extract.Draft(ctx, o.turns, p.Ask.Policy, o.items, p.Ask.Length)
-		return abi.Plain(text), err
+		return plain.Text(text), err
 	}
 	c := abi.Compressing{
 		Turns: o.turns, Policy: p.Ask.Policy, Length: p.Ask.Length.N, Unit: string(p.Ask.Length.Unit), Language: language(o.turns), Keep: o.items,
@@ -145,7 +146,7 @@ func (s *Service) compress(ctx context.Context, talk rooms.Room, p history.Propo
 		c.Draft, c.Feedback = last.Text, last.Feedback
 	}
 	made, err := mind.Compress(ctx, talk.Name(), c)
-	return strings.TrimSpace(abi.Plain(made.Text)), err
+	return strings.TrimSpace(plain.Text(made.Text)), err
 }
 
 // verify has a draft verified, and writes it down with the verdict; not where words of the turns were erased meanwhile, for

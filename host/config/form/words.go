@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/abi/plain"
 	"github.com/companiond/companiond/host/address"
 )
 
@@ -215,7 +216,7 @@ func Policy(s string) (string, *Fault) {
 	case s != "" && strings.TrimSpace(s) == "":
 		return "", &Fault{Message: "has spaces alone", Hint: "say what must stay, or leave it out"}
 	case s != "":
-		if err := abi.CheckPlain("policy", s, most*utf8.UTFMax); err != nil {
+		if err := plain.Check("policy", s, most*utf8.UTFMax); err != nil {
 			return "", &Fault{Message: abi.AsError(err).Reason()}
 		}
 	}

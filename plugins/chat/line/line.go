@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/abi/plain"
 )
 
 // Bounds of what is kept of a line.
@@ -149,12 +150,12 @@ func oneLine(s string) string {
 			return -1
 		}
 		return r
-	}, abi.Plain(strings.ToValidUTF8(s, "")))
+	}, plain.Text(strings.ToValidUTF8(s, "")))
 	return seen(strings.Join(strings.Fields(s), " "))
 }
 
 // seen takes from a text what nobody sees, now that others are gone.
-func seen(s string) string { return strings.TrimRightFunc(abi.Plain(s), loose) }
+func seen(s string) string { return strings.TrimRightFunc(plain.Text(s), loose) }
 
 // cut keeps a text to so many letters.
 func cut(s string, most int) string {

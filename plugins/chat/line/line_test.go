@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/abi/plain"
 	"github.com/companiond/companiond/plugins/chat/line"
 )
 
@@ -45,7 +46,7 @@ func plainIsPlain(t *rapid.T) {
 	in := rapid.OneOf(rapid.String(), rapid.StringOfN(odd, 0, 1200, -1)).Draw(t, "in")
 	for name, out := range map[string]string{"text": line.Plain(in), "name": line.Name(in)} {
 		if out != "" {
-			if err := abi.CheckPlain(name, out, 4*line.MaxText); err != nil {
+			if err := plain.Check(name, out, 4*line.MaxText); err != nil {
 				t.Fatalf("%s of %q is %q: %v", name, in, out, err)
 			}
 		}

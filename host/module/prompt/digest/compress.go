@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/abi/plain"
 	"github.com/companiond/companiond/host/card/tree"
 	"github.com/companiond/companiond/host/history/parts"
 	"github.com/companiond/companiond/host/model/tokens"
@@ -177,12 +178,12 @@ func (m Model) compress(ctx context.Context, c abi.Compressing, part, of int) (a
 // read reads a text, without what nobody sees of it. That of a part may be empty, where all of it is noise.
 func (Model) read(raw json.RawMessage, part int) (abi.Compressed, error) {
 	if n, err := read(raw); part > 0 && err == nil {
-		if said, err := text(n, "text"); err == nil && strings.TrimSpace(abi.Plain(said)) == "" {
+		if said, err := text(n, "text"); err == nil && strings.TrimSpace(plain.Text(said)) == "" {
 			return abi.Compressed{}, nil
 		}
 	}
 	c, err := ReadCompressed(raw)
-	c.Text = abi.Plain(c.Text)
+	c.Text = plain.Text(c.Text)
 	return c, err
 }
 

@@ -1,4 +1,4 @@
-package abi
+package plain
 
 import (
 	"strings"
@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCheckPlain: what a person decides by has nothing in it that the person is not shown, and keeps what scripts and emoji need.
-func TestCheckPlain(t *testing.T) {
+// TestCheck: what a person decides by has nothing in it that the person is not shown, and keeps what scripts and emoji need.
+func TestCheck(t *testing.T) {
 	for text, says := range map[string]string{
 		"決定: 84,000円。\n\tKeep it 🍣": "", "می\u200cخواهم": "", "क्\u200dष": "", "👩\u200d👧 👨🏽\u200d🚀 🏳\ufe0f\u200d🌈": "", "1\ufe0f\u20e3 ❤\ufe0f 葛\U000e0100": "", "one\r\ntwo": "",
 		"⠓⠊\u2800⠁⠇⠇": "", "ᠠ\u180b": "", "▶\ufe0e ⛹🏻\u200d♂\ufe0f ❤\ufe0f\u200d🔥": "", "श\u094d\u200dर \u0645\u0650\u200c\u062e": "", "辻\U000e0101 侮\ufe00": "",
@@ -48,21 +48,21 @@ func TestCheckPlain(t *testing.T) {
 		if len(text) > 41 {
 			most = 100
 		}
-		if err := CheckPlain("text", text, most); (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+		if err := Check("text", text, most); (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %s", text, err, says)
 		}
 	}
 }
 
 // TestPlain: what was made here loses what nobody sees, and no more.
-func TestPlain(t *testing.T) {
+func TestText(t *testing.T) {
 	for text, want := range map[string]string{
 		"The budget is\u200b 5000\u00ad yen.\ufeff": "The budget is 5000 yen.",
 		"yes\U000e0041\U000e0042":                   "yes", "a\u202eb\u2066c": "abc", "x\ufe0f\U000e0101": "x", "❤\ufe0f葛\U000e0100": "❤\ufe0f葛\U000e0100",
 		"a\u2028b\rc\r\nd\fe\u0085f": "a\nb\nc\r\nd\ne\nf", "a\x00\x1b[31m": "a[31m", "\ufffda\xffb\ufffc": "ab", "\u200b": "", "": "",
 		"می\u200cخواهم 👩\u200d👧 1\ufe0f\u20e3": "می\u200cخواهم 👩\u200d👧 1\ufe0f\u20e3", "👩\u200b\u200d\u200b👧": "👩👧",
 	} {
-		if got := Plain(text); got != want {
+		if got := Text(text); got != want {
 			t.Errorf("%+q: %+q, want %+q", text, got, want)
 		}
 	}
@@ -77,8 +77,8 @@ func texts() *rapid.Generator[string] {
 	})
 }
 
-// TestPlainIsChecked: what Plain gives CheckPlain takes, what that takes is left as it is, and nothing that is seen is lost.
-func TestPlainIsChecked(t *testing.T) {
+// TestTextIsChecked: what Text gives Check takes, what that takes is left as it is, and nothing that is seen is lost.
+func TestTextIsChecked(t *testing.T) {
 	visible := func(s string) string {
 		return strings.Map(func(r rune) rune {
 			if hidden(r) || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Z) || r == unicode.ReplacementChar || r == '\ufffc' {
@@ -89,15 +89,15 @@ func TestPlainIsChecked(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		s := texts().Draw(t, "text")
-		got := Plain(s)
-		if err := CheckPlain("text", got, 1<<20); err != nil && strings.TrimSpace(got) != "" {
+		got := Text(s)
+		if err := Check("text", got, 1<<20); err != nil && strings.TrimSpace(got) != "" {
 			t.Fatalf("%+q became %+q: %v", s, got, err)
 		}
-		if CheckPlain("text", s, 1<<20) == nil && got != s {
+		if Check("text", s, 1<<20) == nil && got != s {
 			t.Fatalf("%+q is well, and became %+q", s, got)
 		}
-		if Plain(got) != got || visible(got) != visible(s) {
-			t.Fatalf("%+q became %+q, and that %+q", s, got, Plain(got))
+		if Text(got) != got || visible(got) != visible(s) {
+			t.Fatalf("%+q became %+q, and that %+q", s, got, Text(got))
 		}
 	})
 }
@@ -107,7 +107,7 @@ func TestPlainIsChecked(t *testing.T) {
 func TestPlainHidesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := ' '
-		for _, r := range Plain(texts().Draw(t, "text")) {
+		for _, r := range Text(texts().Draw(t, "text")) {
 			if hidden(r) && hidden(before) && !(before == '\ufe0f' && r == '\u200d') {
 				t.Fatalf("%U stands behind %U", r, before)
 			}
@@ -120,11 +120,11 @@ func TestPlainHidesNothing(t *testing.T) {
 }
 
 // FuzzPlain holds the same for any bytes.
-func FuzzPlain(f *testing.F) {
+func FuzzText(f *testing.F) {
 	f.Add("a\u200b\xff\r")
 	f.Fuzz(func(t *testing.T, s string) {
-		got := Plain(s)
-		if err := CheckPlain("text", got, len(s)); err != nil && strings.TrimSpace(got) != "" {
+		got := Text(s)
+		if err := Check("text", got, len(s)); err != nil && strings.TrimSpace(got) != "" {
 			t.Errorf("%+q became %+q: %v", s, got, err)
 		}
 	})

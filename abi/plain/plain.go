@@ -1,38 +1,43 @@
-package abi
+// Package plain is of words that people decide by, and models are told as such: what is in them can be seen.
+//
+// It never says whether such words are true, or how many there may be of them but as it is told.
+package plain
 
 import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/companiond/companiond/abi"
 )
 
-// CheckPlain reports why s cannot be words that people decide by, and models are told as such: what [CheckText] says, with a
+// Check reports why s cannot be words that people decide by, and models are told as such: what [abi.CheckText] says, with a
 // bound of its own in bytes, and nothing that is shown as nothing. What a reader does not see, a model reads. A joiner may be where a script or an
 // emoji needs it, and a variation selector behind an emoji, a kanji or a letter of Mongolian.
-func CheckPlain(field, s string, most int) error {
-	if err := checkText(field, s, most); err != nil {
+func Check(field, s string, most int) error {
+	if err := abi.CheckTextWithin(field, s, most); err != nil {
 		return err
 	}
 	place, here := 0, beginning
 	for i, r := range s {
 		switch place++; here.sees(r, s[i:]) {
 		case noText:
-			return Field(field, CodeInvalid, "character %d is U+%04X, which stands where something was no text; write what it was, or leave it out", place, r)
+			return abi.Field(field, abi.CodeInvalid, "character %d is U+%04X, which stands where something was no text; write what it was, or leave it out", place, r)
 		case around:
-			return Field(field, CodeInvalid, "character %d is U+%04X, which turns text around; leave it out", place, r)
+			return abi.Field(field, abi.CodeInvalid, "character %d is U+%04X, which turns text around; leave it out", place, r)
 		case feed:
-			return Field(field, CodeInvalid, "character %d is U+%04X, a line feed of another kind; write a line feed", place, r)
-		case unseen, control: // of these checkText has refused all that are there
-			return Field(field, CodeInvalid, "character %d is U+%04X, which shows as nothing; leave it out", place, r)
+			return abi.Field(field, abi.CodeInvalid, "character %d is U+%04X, a line feed of another kind; write a line feed", place, r)
+		case unseen, control: // of these that has refused all that are there
+			return abi.Field(field, abi.CodeInvalid, "character %d is U+%04X, which shows as nothing; leave it out", place, r)
 		}
 		here = here.behind(r)
 	}
 	return nil
 }
 
-// Plain gives words that were made here as [CheckPlain] takes them: without what it refuses, and with a line feed for each of another
+// Text gives words that were made here as [Check] takes them: without what it refuses, and with a line feed for each of another
 // kind. What it takes is given as it is. A text in which nothing is seen becomes "" or space; how long it is, is not looked at.
-func Plain(s string) string {
+func Text(s string) string {
 	var b strings.Builder
 	here, last := beginning, 0 // up to where it is written
 	for i, r := range s {
@@ -100,10 +105,10 @@ func (p place) sees(r rune, rest string) sight {
 	return seen
 }
 
-// hidden says whether nothing is seen of a code point by itself. Some are not among those of [Ignorable]: annotations
+// hidden says whether nothing is seen of a code point by itself. Some are not among those of [abi.Ignorable]: annotations
 // between lines, what arranges hieroglyphs, a cell of Braille and a head of a note that are empty.
 func hidden(r rune) bool {
-	return Ignorable(r) || 0xFFF9 <= r && r <= 0xFFFB || 0x13430 <= r && r <= 0x13440 || r == emptyCell || r == 0x1D159
+	return abi.Ignorable(r) || 0xFFF9 <= r && r <= 0xFFFB || 0x13430 <= r && r <= 0x13440 || r == emptyCell || r == 0x1D159
 }
 
 // emptyCell is a pattern of Braille without dots.
