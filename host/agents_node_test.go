@@ -19,6 +19,8 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room/reader"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // agentsDir holds chat-relay's agents, as its article prints them, on Node.
@@ -181,7 +183,7 @@ func (h *home) onSeedPort(toml string) {
 // refused for ever and the budget holds.
 func TestSeedAgents(t *testing.T) {
 	needsNode(t, agentsDir)
-	timely(t)
+	waittest.WithoutRaces(t)
 	t.Parallel() // agents wait for their models most of the time
 	h := newHome(t)
 	h.onSeedPort("[room.main]\npolicy = \"pool\"\n")
@@ -197,7 +199,7 @@ func TestSeedAgents(t *testing.T) {
 // same time.
 func TestSeedAgentsAmongCompanions(t *testing.T) {
 	needsNode(t, agentsDir)
-	timely(t)
+	waittest.WithoutRaces(t)
 	t.Parallel()
 	for _, policy := range []string{"vote", "pool", "vote+pool"} {
 		t.Run(policy, func(t *testing.T) {

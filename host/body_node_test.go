@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/entry"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // spokenWord is one line of the transcript that testdata/body/body.mjs prints.
@@ -89,7 +91,7 @@ func (h *home) embody(node []string, voice int, companions ...string) <-chan spo
 // a person who calls the speaker cuts it off, and so does STOP.
 func TestABodyFromTheReadme(t *testing.T) {
 	node := needsWebSocket(t)
-	timely(t)
+	waittest.WithoutRaces(t)
 	h := newHome(t)
 	three := []string{"aya", "kyoko", "natsumi"}
 	for _, name := range three {
@@ -223,7 +225,7 @@ func judgeTranscript(t *testing.T, all []spokenWord) (parts map[string]int) {
 // many there were, and the line ends once.
 func TestABodyPlaysPieces(t *testing.T) {
 	node := needsWebSocket(t)
-	timely(t)
+	waittest.WithoutRaces(t)
 	h, _, _ := openSeer(t, &oracle{good: "sk-one"}, grantAll)
 	words := h.embody(node, 15, "seer")
 	var all []spokenWord

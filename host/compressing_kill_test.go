@@ -38,7 +38,7 @@ func (b *both) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // TestKilledByItself has a talk grow, and the daemon killed with SIGKILL around the drafts and verdicts that nobody asked for: each
 // beginning is asked for once, 32 turns lie between two, all of them are approved at last, and the journal refuses nothing of it.
 func TestKilledByItself(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	b := &both{}
 	server := httptest.NewServer(b)
 	t.Cleanup(server.Close)

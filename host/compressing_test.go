@@ -12,6 +12,8 @@ import (
 	"github.com/companiond/companiond/host/door/web/past"
 	"github.com/companiond/companiond/host/entry"
 	book "github.com/companiond/companiond/host/history"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // compressions gives what became of the room's history, the oldest first.
@@ -41,7 +43,7 @@ func (h *home) talksUntil(what string, most int, ok func() bool) {
 // person, also after a restart; denied, it is left alone for 32 turns. Where the configuration gives its word, it is
 // approved, told from then on, said in the feed, and can be taken off.
 func TestLongTalk(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	model := &listener{}
 	server := httptest.NewServer(model)
 	t.Cleanup(server.Close)

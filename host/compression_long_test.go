@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/host/model/tokens/tokenstest"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // longTalk opens a house whose model has a context of 8,000 tokens, and says turns of so many letters; each fiftieth has what the policy names.
@@ -28,7 +30,7 @@ func longTalk(t *testing.T, m *scribeModel, turns, letters int) *home {
 // TestThousandTurns: a thousand turns are drafted and verified in parts by a model with a context of 8,000 tokens, also to a length of which hardly
 // anything is left for each part; no request is longer than that, as real vocabularies count.
 func TestThousandTurns(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	m := keeper("\x00")
 	h := longTalk(t, m, 1000, 60)
 	for _, length := range []int{0, 600} {
@@ -61,7 +63,7 @@ func TestThousandTurns(t *testing.T) {
 
 // TestTooLongToVerify: what has no room in the verifier's context is refused before anybody is asked, with what would fit.
 func TestTooLongToVerify(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	m := keeper("\x00")
 	h := longTalk(t, m, 100, 1200)
 	var problem struct{ Code, Detail string }

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // plantedTalk is a talk of 400 turns with 40 facts, of which the policy names half; see the README beside it.
@@ -82,7 +84,7 @@ func keeper(dropped string) *scribeModel {
 // TestRecall counts what of 40 facts is left of 400 turns that are told in a tenth of their letters: by a model, whose first draft lacks a fact
 // that the policy names and is refused for it; by the extractive pair; and by only telling the newest.
 func TestRecall(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	p := readPlanted(t)
 	dropped := p.Facts[slices.IndexFunc(p.Facts, func(f struct {
 		Fact  string

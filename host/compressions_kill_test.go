@@ -44,14 +44,13 @@ type killedLife struct {
 // of the steps, each of them in turn. It goes on by itself, a step is done once or not at all, what was acknowledged stays, what
 // is told fits how the compression stands, forks are whole, and words are found. COMPANIOND_KILLS says how often.
 func TestKilledInCompression(t *testing.T) {
+	waittest.WithoutRaces(t)
 	t.Parallel()
 	rounds := 16
 	if n, err := strconv.Atoi(os.Getenv("COMPANIOND_KILLS")); err == nil {
 		rounds = n
 	} else if testing.Short() {
 		rounds = 4
-	} else if waittest.RaceDetector {
-		rounds = 10
 	}
 	type point struct{ life, at int }
 	var points []point

@@ -25,6 +25,7 @@ const killPoints = 3 * 21
 // it was, both go on where they were: all is said once and heard once, both are told
 // of one ending, and the next conversation of the two can begin. COMPANIOND_KILLS says how often.
 func TestKilledInConversation(t *testing.T) {
+	waittest.WithoutRaces(t)
 	t.Parallel()
 	rounds := 24
 	if n, err := strconv.Atoi(os.Getenv("COMPANIOND_KILLS")); err == nil {

@@ -317,7 +317,7 @@ func TestThreeConverse(t *testing.T) {
 // TestHostedConverses has a companion on the other side: it accepts by its own vote and answers.
 func TestHostedConverses(t *testing.T) {
 	needsNode(t, playsDir)
-	timely(t)
+	waittest.WithoutRaces(t)
 	t.Parallel()
 	h := newHome(t)
 	h.drop(parrot(t, "one"), "polly.wasm")

@@ -100,7 +100,7 @@ func sees(t *testing.T, c *websocket.Conn, err error) {
 // TestSocketsThatVanish, most by a crash and some without a word, as where a cable is pulled:
 // another client of their address is served each time, and a body is there all the while.
 func TestSocketsThatVanish(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	h := openNikoni(t, "[room.main]\npolicy = \"pool\"\n")
 	h.say("main", "taro", "hello")
 	body, _, err := h.socketFrom("127.0.0.1", "/v1/actions?companion=nikoni&room=main&playback=1")
@@ -309,7 +309,7 @@ func TestOneAddressWaitsForAll(t *testing.T) {
 // another client of their address is served each time, and one that does something now and
 // then keeps its session.
 func TestSessionsThatVanish(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	another := elsewhere(t)
 	h := newHome(t)
 	h.open("[room.main]\npolicy = \"pool\"\n")

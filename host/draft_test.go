@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/host/entry"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // writers is a language model that answers with a vote and a line behind it. A line of
@@ -56,7 +58,7 @@ func (m *writers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // One request of each is all it takes: the vote comes first in it, the winner's line is
 // there when it has the floor, and the others are not paid for on.
 func TestVoteWithLine(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	m := &writers{importance: map[string]int{"Ann": 9, "Bob": 5, "Cid": 4}, asked: map[string]int{}, gone: map[string]int{}}
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // openHose starts a daemon with aya, whose Firehose has an address of its own.
@@ -54,7 +56,7 @@ func TestFirehoseAddress(t *testing.T) {
 // TestFirehoseOfAikyo compares the frames of the Firehose of the checkout that COMPANIOND_AIKYO names with
 // ours.
 func TestFirehoseOfAikyo(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	url := openHose(t)
 	run := func(where string) map[string]any {
 		events := checkout(t, "COMPANIOND_AIKYO", "node", "--import", os.Getenv("COMPANIOND_AIKYO")+"/packages/firehose/node_modules/tsx/dist/loader.mjs", "testdata/stage/firehose.mjs", os.Getenv("COMPANIOND_AIKYO"), where)

@@ -12,6 +12,8 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/companiond/companiond/host/entry"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // openArcade starts a daemon with a character in Wasm that plays what games offer.
@@ -26,7 +28,7 @@ func openArcade(t *testing.T) (h *home, url string) {
 
 // TestGameInWasm: a game and a character in Wasm, over all that stands between them.
 func TestGameInWasm(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	h, url := openArcade(t)
 	conn, _, err := websocket.DefaultDialer.Dial(url, nil)
 	if err != nil {
@@ -109,7 +111,7 @@ func checkout(t *testing.T, env string, command ...string) (events []map[string]
 
 // TestNeuroTypeScript runs the TypeScript SDK of the checkout that COMPANIOND_NEURO_TS names.
 func TestNeuroTypeScript(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	h, url := openArcade(t)
 	events := checkout(t, "COMPANIOND_NEURO_TS", "node", "--experimental-websocket", "testdata/stage/neuro.mjs", os.Getenv("COMPANIOND_NEURO_TS"), url)
 	if len(events) != 4 {
@@ -124,7 +126,7 @@ func TestNeuroTypeScript(t *testing.T) {
 // TestNeuroPython runs the Python library of the checkouts that COMPANIOND_NEURO_PYTHON names,
 // Neuro-API and LibComponent, with a colon between them.
 func TestNeuroPython(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	api, component, _ := strings.Cut(os.Getenv("COMPANIOND_NEURO_PYTHON"), ":")
 	h, url := openArcade(t)
 	python := "python3"

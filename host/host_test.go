@@ -105,16 +105,6 @@ func parrot(t testing.TB, text string) string {
 	return build(t, "./testdata/parrot", "parrot-"+text, "-X main.text="+text)
 }
 
-// timely skips a test that measures how long guests take, plays a whole talk, or has
-// clients in thousands, when the race detector makes guests fifty times slower. make test runs these
-// once more without it.
-func timely(t *testing.T) {
-	t.Helper()
-	if waittest.RaceDetector {
-		t.Skip("runs without the race detector only: it would be too slow to keep a room's patience, or ours")
-	}
-}
-
 // forGuests is a patience that guests can keep on a machine that is as busy as this
 // one is now, up to eight times as long, as the configuration has it.
 func forGuests(idle time.Duration) string {
@@ -334,7 +324,7 @@ func openThree(t *testing.T) *home {
 }
 
 func TestThreeCharactersTalk(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	for _, opening := range []string{"こんにちは！あなたたちは誰ですか？", "Hello! Who are you all?"} {
 		t.Run(opening, func(t *testing.T) {
 			h := openThree(t)
@@ -367,7 +357,7 @@ func TestThreeCharactersTalk(t *testing.T) {
 }
 
 func TestAddressedCharacterAnswers(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	h := openThree(t)
 	for _, q := range []struct{ text, who string }{
 		{"きょうこさん、猫は好き？", "kyoko"},
@@ -390,7 +380,7 @@ func TestAddressedCharacterAnswers(t *testing.T) {
 }
 
 func TestSavedFileSpeaksInTheRunningRoom(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	one, two := parrot(t, "one"), parrot(t, "two")
 	h := newHome(t)
 	h.drop(one, "polly.wasm")
@@ -465,7 +455,7 @@ func checkNoRoundLost(t *testing.T, es []entry.Entry) {
 }
 
 func TestRestartRemembers(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	h := openThree(t)
 	h.say("main", "taro", "こんにちは")
 	h.until("the talk ends", func() bool { return h.info("main").State == "closed" })

@@ -9,7 +9,7 @@ import (
 )
 
 func TestHostileCharacterCostsItsOwnRoomItsPatience(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	for _, sin := range []string{"loop", "recurse", "grow"} {
 		t.Run(sin, func(t *testing.T) {
 			// A machine that is busy otherwise may make everybody wait once.

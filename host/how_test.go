@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/host/entry"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // emoter is a language model that says its lines with the tool speak where it has one.
@@ -46,7 +48,7 @@ func (m *emoter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // gets that; a line that the card does not take so is said without it. A model may write its
 // line as text, and one without tools does.
 func TestHowItIsSaidInTurns(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	m := &emoter{}
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)

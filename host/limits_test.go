@@ -19,6 +19,8 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // vendor is a language model for tests that listens in every vote and has one line for all. It
@@ -106,7 +108,7 @@ func (h *home) openVendor(v *vendor) (open func(settings string)) {
 // TestRetryAfter: an endpoint that asks to be left alone is, and then the question is answered;
 // also where the daemon was killed in between.
 func TestRetryAfter(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	v := &vendor{over: 1, wait: "2", cast: []string{"Aya"}} // whoever is asked at the same time is no second try
 	h := openVendor(t, v, "retries = 0\n")
 	seq := h.say("main", "taro", "Aya, are you there?")
@@ -128,7 +130,7 @@ func TestRetryAfter(t *testing.T) {
 // TestBoundsOfADay: what is spent counts after a restart, also for a bound that was not there before; who is waited for is answered when the
 // others listen already, and why says which bound it is.
 func TestBoundsOfADay(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	v := &vendor{}
 	var said strings.Builder
 	var mu sync.Mutex
@@ -177,7 +179,7 @@ func (l locked) Write(b []byte) (int, error) {
 // are configured, and the 30 that call a character by name are answered by lines that were told
 // them.
 func TestFloodOfAChat(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	if testing.Short() {
 		t.Skip("10,000 messages")
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // marked is an endpoint whose model repeats what it is told to, and mends its answers; it notes what kinds of requests
@@ -101,7 +103,7 @@ func (m *marked) answer(schema, kind string, mended bool, last string) string {
 // TestMarksOfChatTemplates: in no request of any kind stands a mark as it is that a chat template would take for the end of a message,
 // whoever said it: people, what is perceived, the character itself, or an answer that is to be mended.
 func TestMarksOfChatTemplates(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	m := &marked{kinds: map[string]int{}, raw: map[string]string{}}
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)

@@ -18,6 +18,8 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/forget/forgettest"
 	"github.com/companiond/companiond/host/memory/near"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // seer is a listener whose endpoint makes vectors, too: texts about dogs are near, and no others.
@@ -70,7 +72,7 @@ func drawn(text string) []float32 {
 // also after a restart; what that cost stands in the room. Of what is forgotten no vector is
 // left in any file.
 func TestFoundByMeaning(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	model := &seer{}
 	server := httptest.NewServer(model)
 	t.Cleanup(server.Close)
@@ -133,7 +135,7 @@ func TestFoundByMeaning(t *testing.T) {
 
 // TestNoEmbeddings: without the key nothing asks for vectors.
 func TestNoEmbeddings(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	model := &seer{}
 	server := httptest.NewServer(model)
 	t.Cleanup(server.Close)

@@ -66,7 +66,7 @@ func (m *mortal) memory(companion string) (table *fact.Table, newest uint64) {
 // TestMemorySurvivesKills: a daemon that is killed again and again while its companion goes through what
 // people said remembers all of it, each thing once.
 func TestMemorySurvivesKills(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	m := newMortal(t, "[memory]\nby = \"rules\"\n")
 	card, err := os.ReadFile(filepath.Join("..", "characters", "nikoni.json"))
 	if err == nil {

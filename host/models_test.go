@@ -16,6 +16,8 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // oracle is a language model for tests: it gives one answer, and refuses every key
@@ -89,7 +91,7 @@ const grantAll = "[modules]\ngrant = [\"say\", \"action.emit\", \"model.generate
 // perceives, plays the actions of its card and no others, hears what became of
 // them, says its line piece by piece, and asks the model.
 func TestSensesInWasm(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	o := &oracle{good: "sk-one"}
 	h, _, _ := openSeer(t, o, grantAll)
 	conn, frames := h.body("/v1/actions?companion=seer", nil)
@@ -134,7 +136,7 @@ func TestSensesInWasm(t *testing.T) {
 // why names the key to write; its words up to then are a message. The grants of all
 // modules do not count for one that has a grant of its own.
 func TestModelIsGranted(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	for toml, key := range map[string]string{
 		"": `under [module.seer] in the configuration: grant = ["say", "action.emit", "model.generate"]`,
 		grantAll + "[module.seer]\ngrant = [\"say\"]": `under [module.seer] in the configuration: grant = ["say", "model.generate"]`,
@@ -155,7 +157,7 @@ func TestModelIsGranted(t *testing.T) {
 
 // TestGrantOfOneModule is beside what all are granted.
 func TestGrantOfOneModule(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	o := &oracle{good: "sk-one"}
 	h, _, _ := openSeer(t, o, "[modules]\ngrant = []\n[module.seer]\ngrant = [\"say\", \"model.generate\"]\n")
 	h.say("main", "taro", "Seer, what do you see?")
@@ -165,7 +167,7 @@ func TestGrantOfOneModule(t *testing.T) {
 // TestKeyIsReadAtEachCall: a new key needs no restart, and no key is ever in the
 // log, the journal, or an answer of a door.
 func TestKeyIsReadAtEachCall(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	o := &oracle{good: "sk-one"}
 	h, key, log := openSeer(t, o, grantAll)
 	lines := func() int { return len(ofKind[entry.Usage](h, "main", entry.KindUsage)) }

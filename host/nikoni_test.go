@@ -298,7 +298,7 @@ func TestFirstWordsBeforeTheLastToken(t *testing.T) {
 // TestModelsThatFail: slow, down, rate-limited, talking rubbish, or not there at
 // all: the room talks with the others, and the journal says why she does not.
 func TestModelsThatFail(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	t.Parallel() // a model that is slow is waited for
 	for _, tc := range []struct {
 		name  string

@@ -17,6 +17,8 @@ import (
 	"github.com/companiond/companiond/host/context/told"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // refereed is a language model that votes, for one or for many, and says hello.
@@ -78,7 +80,7 @@ func (m *refereed) asked() string {
 // once, for the first and with the others. Who is left out is asked about alone. What they
 // were told can be shown.
 func TestVotesTogether(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	m := &refereed{}
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)

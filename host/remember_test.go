@@ -8,6 +8,8 @@ import (
 
 	"github.com/companiond/companiond/host/door/web/memories"
 	"github.com/companiond/companiond/host/forget/forgettest"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // last is what a model was told in its newest request.
@@ -36,7 +38,7 @@ func memoriesTold(prompt string) string {
 // restart, the model is told what was said of them, and nothing that was not. Once the person is
 // forgotten it is told nothing, and no file of the state directory has a word of it.
 func TestRemembersAndForgets(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	model := &listener{}
 	server := httptest.NewServer(model)
 	t.Cleanup(server.Close)

@@ -14,12 +14,14 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/logtest"
 	"github.com/companiond/companiond/sdk/scaffold"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // TestNewHandlers: what companiond new handler writes is loaded with the lines that it says, as WebAssembly and as a
 // program, and what acts is offered.
 func TestNewHandlers(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	h := newHome(t)
 	toml := handlerRoom
 	for name, f := range map[string]scaffold.Folder{

@@ -16,11 +16,13 @@ import (
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/logtest"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // TestShippedHandlers: each folder of plugins is made by make plugins, and what is made a daemon loads, as a handler.
 func TestShippedHandlers(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("make is not installed")
 	}

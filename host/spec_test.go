@@ -70,7 +70,7 @@ func TestSpecClient(t *testing.T) {
 // memory stays bounded, frames are dropped and counted, and the words of
 // people are said meanwhile.
 func TestFlood(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	_, toml := aimock(t, "--chaos-latency", "500")
 	h := newHome(t)
 	sample, err := os.ReadFile("../characters/nikoni.json")

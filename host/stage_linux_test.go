@@ -17,6 +17,8 @@ import (
 	"github.com/companiond/companiond/plugins/chat/ircdtest"
 	"github.com/companiond/companiond/plugins/obs/client"
 	"github.com/companiond/companiond/plugins/obs/realobs"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // A whole stage, of programs that are not ours where there are some: a line of an IRC chat is perceived by one companion, which says
@@ -45,7 +47,7 @@ settings = { address = "%s", subtitle = "字幕", linger = 0 }
 
 // TestStage: see above.
 func TestStage(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	if _, err := exec.LookPath("espeak-ng"); err != nil {
 		t.Skip("no espeak-ng: apt-get install espeak-ng")
 	}

@@ -17,6 +17,8 @@ import (
 	"github.com/companiond/companiond/host/context/told"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // listener is a language model that keeps what it is told, and wants to say one line.
@@ -57,7 +59,7 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // TestWhatAModelWasTold: what is put together again from the journal is what the endpoint got,
 // letter by letter: a vote and a line, with names, a middle left out, and an old card.
 func TestWhatAModelWasTold(t *testing.T) {
-	timely(t)
+	waittest.WithoutRaces(t)
 	model := &listener{}
 	server := httptest.NewServer(model)
 	t.Cleanup(server.Close)

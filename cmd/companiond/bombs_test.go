@@ -21,6 +21,7 @@ import (
 // all at once, beside a good one: the good one serves, the daemon's memory stays, each of
 // the others says what it is refused for or waits for, and a stop waits for nobody.
 func TestFilesThatAreTooMuch(t *testing.T) {
+	waittest.WithoutRaces(t)
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "characters")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -58,7 +59,7 @@ func TestFilesThatAreTooMuch(t *testing.T) {
 	for id, s := range states() {
 		t.Logf("%s: %+v", id, s)
 	}
-	if runtime.GOOS == "linux" && !waittest.RaceDetector { // which keeps shadows of all memory
+	if runtime.GOOS == "linux" {
 		t.Logf("resident memory grew by %d MiB", (resident(t, d.cmd.Process.Pid)-before)>>20)
 		waittest.Until(t, "the memory is given back", func() bool { return resident(t, d.cmd.Process.Pid)-before < 64<<20 })
 	}

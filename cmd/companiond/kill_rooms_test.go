@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/journal/journaltest"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // goldenJournal is one of commit 66dce41, which the daemon brings up to date.
@@ -28,6 +30,7 @@ const killConfig = "[journal]\nballast = \"0\"\n"
 // journal of 66dce41, and is killed while it brings that up to date, too. Each line
 // that was acknowledged is there, once, where it was said.
 func TestKilledWhileRoomsComeAndGo(t *testing.T) {
+	waittest.WithoutRaces(t)
 	rounds := 60
 	if testing.Short() {
 		rounds = 6

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // TestKilledDaemonKeepsWhatItAcknowledged kills the daemon with SIGKILL again
@@ -15,6 +17,7 @@ import (
 // a kill proves nothing about, the disk's own cache, is tested with the plug
 // pulled in host/journal/sqlite.)
 func TestKilledDaemonKeepsWhatItAcknowledged(t *testing.T) {
+	waittest.WithoutRaces(t)
 	rounds := 200
 	if n, err := strconv.Atoi(os.Getenv("COMPANIOND_KILL_ROUNDS")); err == nil {
 		rounds = n

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/entry"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // TestKilledDaemonKnowsThePool kills the daemon again and again while agents
@@ -21,6 +23,7 @@ import (
 // size without the costs, in the journal, that are younger than the recovery
 // time; and what was acknowledged is there.
 func TestKilledDaemonKnowsThePool(t *testing.T) {
+	waittest.WithoutRaces(t)
 	rounds := 40
 	if n, err := strconv.Atoi(os.Getenv("COMPANIOND_KILL_ROUNDS")); err == nil {
 		rounds = n

@@ -27,6 +27,8 @@ import (
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/reader"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // TestForget talks, and has one who talked forgotten.
@@ -207,6 +209,7 @@ func (w *world) close(t *testing.T) {
 
 // TestKilledAtEachStep kills a daemon that erases, at each step, and starts another.
 func TestKilledAtEachStep(t *testing.T) {
+	waittest.WithoutRaces(t)
 	if dir := os.Getenv("FORGET_DIR"); dir != "" {
 		w := &world{t: t, dir: dir, modules: &modules{}, memory: &remembers{}}
 		w.prepare()

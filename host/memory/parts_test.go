@@ -15,6 +15,8 @@ import (
 	"github.com/companiond/companiond/host/memory"
 	"github.com/companiond/companiond/host/model/tokens"
 	"github.com/companiond/companiond/host/room"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // attentive is a model that finds what people said in plain words, however far it has come.
@@ -122,6 +124,7 @@ func TestALongTalk(t *testing.T) {
 // TestKilledBetweenParts: whichever write of memory the daemon is killed at, each part is remembered once, with one line about the
 // talk, and the model is asked again about no more than one of them.
 func TestKilledBetweenParts(t *testing.T) {
+	waittest.WithoutRaces(t)
 	points := 0
 	for at := int64(1); at < 11; at++ {
 		for _, done := range []bool{false, true} {
@@ -155,6 +158,7 @@ func TestKilledBetweenParts(t *testing.T) {
 // TestABoundBetweenParts: what a model is not asked about, because a bound is reached or it is down, rules go through; it is not asked in
 // vain about each part. An answer that is none is that of its part.
 func TestABoundBetweenParts(t *testing.T) {
+	waittest.WithoutRaces(t)
 	for code, want := range map[abi.Code][2]int{abi.CodeExhausted: {3, 3}, abi.CodeUnavailable: {3, 3}, abi.CodeTimeout: {3, 3}, abi.CodeInvalid: {4, 7}} {
 		a := &attentive{fails: func(n int) error {
 			if n == 3 || code != abi.CodeInvalid && n > 3 {

@@ -337,6 +337,7 @@ func TestForks(t *testing.T) {
 
 // TestKilled kills a process that indexes, at some time or other, and finds everything once afterwards.
 func TestKilled(t *testing.T) {
+	waittest.WithoutRaces(t)
 	dir := os.Getenv("SEARCH_DIR")
 	open := func(dir string) (*sqlite.Journal, *search.Keeper) {
 		j, err := sqlite.OpenReadOnly(filepath.Join(dir, "companiond.db"))

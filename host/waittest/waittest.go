@@ -27,3 +27,13 @@ func Until(t testing.TB, what string, ok func() bool) {
 func Late(took, most time.Duration) bool {
 	return took > most && float64(took) > float64(most)*Slowness()
 }
+
+// WithoutRaces skips a test while the race detector is on, which makes it many times slower, or late, and would find nothing that
+// it does not find in other tests: nothing happens at once in it, or it kills processes, or is of how long guests take. make
+// test runs all that call this once more without the detector.
+func WithoutRaces(t testing.TB) {
+	t.Helper()
+	if RaceDetector {
+		t.Skip("runs without the race detector only")
+	}
+}

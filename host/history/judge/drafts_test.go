@@ -56,9 +56,7 @@ func verdict(turns []abi.PastTurn, policy, draft string) (history.Verdict, strin
 }
 
 func TestDraftsOfOwnTalks(t *testing.T) {
-	if waittest.RaceDetector {
-		t.Skip("runs without the race detector only")
-	}
+	waittest.WithoutRaces(t)
 	for _, c := range []struct {
 		turns        []abi.PastTurn
 		policy, good string

@@ -102,17 +102,8 @@ var reached = map[string]map[string]int{
 	},
 }
 
-// withoutRaces skips what is slow with the race detector, of which a package without goroutines has nothing: make test runs it
-// once more without.
-func withoutRaces(t *testing.T) {
-	t.Helper()
-	if waittest.RaceDetector {
-		t.Skip("runs without the race detector only")
-	}
-}
-
 func TestExamination(t *testing.T) {
-	withoutRaces(t)
+	waittest.WithoutRaces(t)
 	for folder, least := range reached {
 		t.Run(folder, func(t *testing.T) { examine(t, examination(t, folder), least) })
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/companiond/companiond/host/history/extract"
 	"github.com/companiond/companiond/host/history/judge"
 	"github.com/companiond/companiond/host/history/keep"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 const policy = "予算、日程、担当、未定のことは残す。Keep the budget, all dates and names. 天気は不要。"
@@ -47,7 +49,7 @@ func original(turns []abi.PastTurn) string {
 
 // The original has everything, and a text that says nothing of what the policy names never passes.
 func TestTheOriginalIsNeverRefused(t *testing.T) {
-	withoutRaces(t)
+	waittest.WithoutRaces(t)
 	rapid.Check(t, func(t *rapid.T) {
 		turns := turns.Draw(t, "turns")
 		items := keep.Items(turns, policy)
@@ -143,7 +145,7 @@ func TestJudgeOfAnything(t *testing.T) {
 
 // An extract is never longer than was asked for, and has only words of the turns.
 func TestExtractIsVerbatim(t *testing.T) {
-	withoutRaces(t)
+	waittest.WithoutRaces(t)
 	rapid.Check(t, func(t *rapid.T) {
 		turns := turns.Draw(t, "turns")
 		items := keep.Items(turns, policy)

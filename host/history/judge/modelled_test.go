@@ -9,6 +9,8 @@ import (
 	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/history/keep"
 	"github.com/companiond/companiond/host/history/marks"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // sloppy is a model that finds the sentence of the draft that is most like each item, quotes it, and calls it kept.
@@ -52,7 +54,7 @@ var trusted = map[string]map[string]int{
 
 // TestASloppyVerifier: code lets hardly more of the bad drafts through where a model calls everything kept and quotes what is nearest.
 func TestASloppyVerifier(t *testing.T) {
-	withoutRaces(t)
+	waittest.WithoutRaces(t)
 	for folder, least := range trusted {
 		figures := map[string]int{}
 		for _, e := range examination(t, folder) {

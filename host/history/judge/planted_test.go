@@ -10,6 +10,8 @@ import (
 	"github.com/companiond/companiond/host/history/extract"
 	"github.com/companiond/companiond/host/history/judge"
 	"github.com/companiond/companiond/host/history/keep"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 type planted struct {
@@ -36,7 +38,7 @@ func (p planted) recall(text string) (all, named int) {
 }
 
 func TestPlanted(t *testing.T) {
-	withoutRaces(t)
+	waittest.WithoutRaces(t)
 	var p planted
 	read(t, "planted.json", &p)
 	size := 0

@@ -15,11 +15,13 @@ import (
 	"github.com/companiond/companiond/host/history/judge"
 	"github.com/companiond/companiond/host/history/keep"
 	"github.com/companiond/companiond/host/history/marks"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // A number that the policy names, and that one sentence of all has, cannot leave with that sentence, and cannot be another one.
 func TestTheOnlyCarrierIsHeldTo(t *testing.T) {
-	withoutRaces(t)
+	waittest.WithoutRaces(t)
 	rapid.Check(t, func(t *rapid.T) {
 		turns := turns.Draw(t, "turns")
 		n := rapid.IntRange(11_000, 99_999).Draw(t, "only")
@@ -88,7 +90,7 @@ func TestAPrefixIsNoStatement(t *testing.T) {
 
 // Ten times the letters take about ten times as long, whatever they are.
 func TestLongTexts(t *testing.T) {
-	withoutRaces(t)
+	waittest.WithoutRaces(t)
 	for name, piece := range map[string]string{
 		"clauses": "卵、", "names": "田中さんとAkiraは、", "numbers": "3月4日に500円、", "sentences": "予算は300円まで。卵は使わない。", "lists": "no eggs, nuts or milk, ", "dropped": "dropped the plan, ", "spaces": " ", "one": "あ",
 	} {

@@ -30,7 +30,7 @@ var day = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 
 // Run holds the engine that open gives, empty each time, to journal.Journal.
 // The suite closes what it opened. reopen closes j and opens the same again;
-// without it (nil) what needs it is skipped.
+// without it (nil) what needs it is skipped. [Model] is the rest of the suite.
 func Run(t *testing.T, open func(t *testing.T) journal.Journal, reopen func(t *testing.T, j journal.Journal) journal.Journal) {
 	for _, c := range []struct {
 		name string
@@ -59,7 +59,6 @@ func Run(t *testing.T, open func(t *testing.T) journal.Journal, reopen func(t *t
 			test(t, j)
 		})
 	}
-	t.Run("model", func(t *testing.T) { model(t, open, reopen) })
 }
 
 // entry makes an entry said by a client.

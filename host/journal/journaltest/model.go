@@ -85,7 +85,8 @@ type machine struct {
 
 var modelRooms = []string{"広場", "カフェ", "main", "枝", "小枝"}
 
-func model(t *testing.T, open func(*testing.T) journal.Journal, reopen func(*testing.T, journal.Journal) journal.Journal) {
+// Model holds the engine to a model in memory, whatever is done with it. Its arguments are Run's. Nothing in it happens at once.
+func Model(t *testing.T, open func(*testing.T) journal.Journal, reopen func(*testing.T, journal.Journal) journal.Journal) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &machine{j: open(t), rooms: map[string]*modelRoom{}}
 		defer func() { m.j.Close() }()

@@ -41,6 +41,7 @@ func forked(t testing.TB, j *Journal, room, of string, at uint64, ids ...string)
 // TestKillForks kills a child that forks and appends, again and again in the same directory: a fork that was
 // acknowledged is whole, and of one that was not there is all or nothing.
 func TestKillForks(t *testing.T) {
+	waittest.WithoutRaces(t)
 	t.Parallel()
 	rounds := 60
 	if testing.Short() {

@@ -24,14 +24,13 @@ import (
 // same directory. What was acknowledged is there, in the one room in which it was written; what was begun is there
 // wholly or not at all; and what is counted against the bounds is what is kept. COMPANIOND_KILL_ROUNDS says how often.
 func TestKillKeys(t *testing.T) {
+	waittest.WithoutRaces(t)
 	t.Parallel()
 	rounds := 40
 	if n, err := strconv.Atoi(os.Getenv("COMPANIOND_KILL_ROUNDS")); err == nil {
 		rounds = n
 	} else if testing.Short() {
 		rounds = 8
-	} else if waittest.RaceDetector {
-		rounds = 10
 	}
 	path := filepath.Join(t.TempDir(), "state", "companion.db")
 	families := map[string]family{}

@@ -7,14 +7,25 @@ import (
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/journaltest"
 	"github.com/companiond/companiond/host/journal/journaltest/storetest"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 func TestJournal(t *testing.T) {
 	t.Parallel()
-	journaltest.Run(t,
-		func(t *testing.T) journal.Journal { return unsynced(t, filepath.Join(t.TempDir(), "companion.db")) },
-		func(t *testing.T, j journal.Journal) journal.Journal { return reopened(t, j.(*Journal)) })
+	journaltest.Run(t, opens, opensAgain)
 }
+
+func TestJournalModel(t *testing.T) {
+	waittest.WithoutRaces(t)
+	t.Parallel()
+	journaltest.Model(t, opens, opensAgain)
+}
+
+func opens(t *testing.T) journal.Journal {
+	return unsynced(t, filepath.Join(t.TempDir(), "companion.db"))
+}
+
+func opensAgain(t *testing.T, j journal.Journal) journal.Journal { return reopened(t, j.(*Journal)) }
 
 func TestKV(t *testing.T) {
 	t.Parallel()

@@ -15,6 +15,8 @@ import (
 	"github.com/companiond/companiond/host/memory/fact"
 	"github.com/companiond/companiond/host/model/tokens"
 	"github.com/companiond/companiond/host/model/tokens/tokenstest"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // large is of a model that takes more than any of these talks.
@@ -96,6 +98,7 @@ func TestPartsAreWithinTheContext(t *testing.T) {
 // TestParts: whatever is said, each turn is asked about once, each request has a person's turn where there is one, ends with it, and
 // keeps to the budget; what is too long has its middle left out.
 func TestParts(t *testing.T) {
+	waittest.WithoutRaces(t)
 	known := manyKnown(tokenstest.NewTalk(3), tokenstest.Mixed)
 	rapid.Check(t, func(rt *rapid.T) {
 		b := ask.Budget{Context: rapid.SampledFrom([]int{2000, 2600, 8000}).Draw(rt, "context"), Meter: new(tokens.Meter)}

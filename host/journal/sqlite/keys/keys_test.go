@@ -14,6 +14,8 @@ import (
 	"github.com/companiond/companiond/host/journal/sqlite/schema"
 	"github.com/companiond/companiond/host/journal/sqlite/store"
 	"pgregory.net/rapid"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // file opens an empty journal.
@@ -80,6 +82,7 @@ type written struct {
 // A past is long here: what is left of it is bounded, a fork never shows what was written behind its place, shows for ever
 // what it showed first, and that exactly where it is not long ago.
 func TestPast(t *testing.T) {
+	waittest.WithoutRaces(t)
 	w, ctx, n := file(t), context.Background(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
@@ -153,6 +156,7 @@ func summed(t testing.TB, w *store.Store, of int64, companion string) {
 
 // A fork of long ago has a past that is coarser in the middle, and none the less its own.
 func TestLongPast(t *testing.T) {
+	waittest.WithoutRaces(t)
 	w := file(t)
 	main := Room{ID: 1}
 	if err := w.Script("BEGIN IMMEDIATE"); err != nil {
@@ -202,6 +206,7 @@ func TestManyWriters(t *testing.T) {
 
 // Keys that come and go leave no more than is bounded, and a store is not full of them.
 func TestDeletedKeys(t *testing.T) {
+	waittest.WithoutRaces(t)
 	w := file(t)
 	if err := w.Script("BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)

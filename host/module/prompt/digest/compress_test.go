@@ -13,6 +13,8 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module/prompt/digest"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // TestCompress: the model is told all that matters, and its text is the answer.
@@ -179,6 +181,7 @@ func TestLongCompress(t *testing.T) {
 // TestCompressFits: whatever the turns, no request is longer than the context, and each turn is in one
 // in all its length.
 func TestCompressFits(t *testing.T) {
+	waittest.WithoutRaces(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		turns, keep := drawTurns(rt)
 		context := rapid.SampledFrom([]int{1000, 2000, 4000, 8000, 128_000}).Draw(rt, "context")

@@ -15,6 +15,8 @@ import (
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/model/tokens"
 	"github.com/companiond/companiond/host/module/prompt/digest"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 var keep = []abi.KeepItem{{ID: "M1", Text: "84,000円", Turn: 7}, {ID: "M2", Text: "金曜", Turn: 8}}
@@ -240,6 +242,7 @@ func drawTurns(t *rapid.T) (turns []abi.PastTurn, keep []abi.KeepItem) {
 // TestVerifyFits: whatever the turns, no request is longer than the context, each turn is in one in
 // all its length, and each thing to be kept is asked about once.
 func TestVerifyFits(t *testing.T) {
+	waittest.WithoutRaces(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		turns, keep := drawTurns(rt)
 		context := rapid.SampledFrom([]int{1000, 2000, 4000, 8000, 128_000}).Draw(rt, "context")
