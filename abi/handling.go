@@ -43,7 +43,8 @@ const (
 // is shown what comes from then on.
 type Showing struct {
 	Companion string          `json:"companion"`
-	Name      string          `json:"name"` // of the companion, as people call it
+	Name      string          `json:"name"`            // of the companion, as people call it
+	Voice     json.RawMessage `json:"voice,omitempty"` // of its card: how it sounds
 	Shown     []Shown         `json:"shown"`
 	Settings  json.RawMessage `json:"settings,omitempty"` // the handler's, of the configuration
 }

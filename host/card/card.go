@@ -32,11 +32,12 @@ type Card struct {
 	Personality   string
 	Story         string
 	Role          string
-	Sample        string  // how it talks
-	Version       string  // the maker's own
-	Language      string  // a tag of BCP 47 such as "ja"; empty when the file does not say
-	Model         string  // which of the daemon's models it asks; empty for the usual one
-	Talkativeness float64 // 0: speaks only when addressed; 1: likes to talk
+	Sample        string          // how it talks
+	Version       string          // the maker's own
+	Language      string          // a tag of BCP 47 such as "ja"; empty when the file does not say
+	Model         string          // which of the daemon's models it asks; empty for the usual one
+	Voice         json.RawMessage // how it sounds, an object for whatever says its lines aloud; nil when the file does not say
+	Talkativeness float64         // 0: speaks only when addressed; 1: likes to talk
 	Mode          Mode
 	Actions       []Action
 	Perceptions   []Perception

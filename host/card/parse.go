@@ -22,6 +22,7 @@ const (
 	MaxEvents      = 256
 	MaxAliases     = 32
 	MaxImage       = 32 << 20 // bytes that a card may allow for an image
+	MaxVoice       = 4 << 10  // bytes of an object that says how a companion sounds
 )
 
 // The usual size and kinds of an image, where its card names none.
@@ -35,7 +36,7 @@ var (
 // The keys that are read. Others are kept and ignored, unless they are nearly one
 // of these.
 var (
-	cardKeys = []string{"id", "name", "aliases", "personality", "story", "role", "sample", "version", "language", "model",
+	cardKeys = []string{"id", "name", "aliases", "personality", "story", "role", "sample", "version", "language", "model", "voice",
 		"talkativeness", "mode", "metadata", "actions", "queries", "perceptions", "events", "$schema"}
 	metadataKeys   = []string{"author", "tags", "created", "updated", "thumbnail"}
 	perceptionKeys = []string{"input", "media_types", "max_bytes", "cool_down", "coalesce"} // beside JSON Schema's
@@ -90,6 +91,11 @@ func (p *parser) card(n *tree.Node) {
 	if x := p.a(n, "", "mode", tree.Text); x != nil {
 		if p.Mode = Mode(x.Text); p.Mode != Deny && p.Mode != Warn {
 			p.Add(x.At, "mode", "is %s, must be %q or %q", tree.Show(x.Text), Deny, Warn)
+		}
+	}
+	if x := p.a(n, "", "voice", tree.Object); x != nil {
+		if p.Voice = p.data[x.At : x.At+x.Size]; x.Size > MaxVoice {
+			p.Add(x.At, "voice", "has %d bytes, at most %d", x.Size, MaxVoice)
 		}
 	}
 	if x := p.a(n, "", "metadata", tree.Object); x != nil {

@@ -52,7 +52,7 @@ func newTower(h Handler, settings string, on func(ctx context.Context, req abi.R
 	}
 	log := x.log.Logger()
 	tower := module.NewCompanion("tower", module.NewGeneration(1, "process", x.module), module.Limits{}, log)
-	aya := module.NewCompanion("aya", module.NewGeneration(1, "fake", &moduletest.Module{Desc: abi.Description{Name: "Aya"}}), module.Limits{}, log)
+	aya := module.NewCompanion("aya", module.NewGeneration(1, "fake", &moduletest.Module{Desc: abi.Description{Name: "Aya", Card: json.RawMessage(`{"name":"Aya","voice":{"speaker":3}}`)}}), module.Limits{}, log)
 	h.Name, h.Module, h.Companions = "tower", "tower", []string{"aya", "nobody"}
 	x.Stage = New(Config{
 		Handlers: []Handler{h}, Log: log, Companions: func() []*module.Companion { return []*module.Companion{aya} },
@@ -344,7 +344,7 @@ func TestShowIsBounded(t *testing.T) {
 		}
 		close(let)
 		synctest.Wait()
-		if len(x.asked) != 2 || strings.Count(x.asked[1], `"kind":"stop"`) != mostShown || !strings.HasPrefix(x.asked[0], `show {"companion":"aya","name":"Aya",`) {
+		if len(x.asked) != 2 || strings.Count(x.asked[1], `"kind":"stop"`) != mostShown || !strings.HasPrefix(x.asked[0], `show {"companion":"aya","name":"Aya","voice":{"speaker":3},`) {
 			t.Errorf("%d calls, %.100s", len(x.asked), x.asked)
 		}
 		cancel()

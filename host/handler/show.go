@@ -81,20 +81,19 @@ func (w *show) tell(ctx context.Context, room string) {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	p := w.now.Load()
-	_, err := w.stage.call(ctx, p, abi.OpShow, room, abi.Showing{Companion: w.companion, Name: w.stage.called(w.companion), Shown: some, Settings: p.settings})
+	showing := abi.Showing{Companion: w.companion, Name: w.companion, Shown: some, Settings: p.settings}
+	for _, c := range w.stage.cfg.Companions() {
+		if c.ID() == w.companion {
+			showing.Name = c.Describe().Name
+			if card := c.Card(); card != nil {
+				showing.Voice = card.Voice
+			}
+		}
+	}
+	_, err := w.stage.call(ctx, p, abi.OpShow, room, showing)
 	if err != nil && ctx.Err() == nil {
 		w.log.Info("a handler failed when it was shown something", "error", p.hide(reason(err)))
 	}
-}
-
-// called gives what people call a companion.
-func (s *Stage) called(id string) string {
-	for _, c := range s.cfg.Companions() {
-		if c.ID() == id {
-			return c.Describe().Name
-		}
-	}
-	return id
 }
 
 // shown gives what an entry shows of a companion.

@@ -6,6 +6,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -46,6 +47,26 @@ type Voice struct {
 	Volume       *float64 `json:"volume"` // 1 is as loud as it speaks by itself
 	Language     string   `json:"language"`
 	Instructions string   `json:"instructions"`
+}
+
+// Check holds a voice to the bounds that the schema of the handler's settings has, for one that comes from elsewhere.
+func (v Voice) Check() error {
+	for _, c := range []struct {
+		name     string
+		is       *float64
+		from, to float64
+	}{{"style_weight", v.StyleWeight, 0, 20}, {"pitch", &v.Pitch, -1, 1}, {"intonation", v.Intonation, 0, 2}, {"volume", v.Volume, 0, 4}} {
+		if c.is != nil && (*c.is < c.from || *c.is > c.to) {
+			return fmt.Errorf("%s is %v, must be from %v to %v", c.name, *c.is, c.from, c.to)
+		}
+	}
+	if v.Speed != 0 && (v.Speed < 0.25 || v.Speed > 4) {
+		return fmt.Errorf("speed is %v, must be from 0.25 to 4", v.Speed)
+	}
+	if n := len(v.Instructions); n > 8000 {
+		return fmt.Errorf("instructions have %d bytes, at most 8000", n)
+	}
+	return nil
 }
 
 func (v Voice) speed() float64 {

@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/companiond/companiond/abi"
@@ -83,27 +84,40 @@ func planOf(raw json.RawMessage) (p plan, err error) {
 	return p, err
 }
 
-// voice gives how a companion speaks when it feels so.
-func (p plan) voice(companion, emotion string) (v engine.Voice, err error) {
-	raw, ok := p.Voices[companion]
-	if !ok {
-		raw = p.Voice
+// voice gives how a companion speaks when it feels so: by the settings, or else by its card, or else as all do that have no
+// voice of their own.
+func (p plan) voice(companion string, card json.RawMessage, emotion string) (v engine.Voice, err error) {
+	raw, at := p.Voices[companion], "voices."+companion
+	if raw == nil && len(card) > 0 {
+		raw, at = card, "the voice in the card of "+companion
+	} else if raw == nil {
+		raw, at = p.Voice, "voice"
 	}
 	if len(raw) == 0 {
 		return v, nil
 	}
-	var by struct {
+	all := struct {
+		engine.Voice
 		Emotions map[string]json.RawMessage `json:"emotions"`
+	}{}
+	if err := strictly(raw, &all); err != nil {
+		return v, abi.Errorf(abi.CodeInvalid, "%.80s: %v", at, err)
 	}
-	for _, into := range []any{&v, &by} {
-		if err := json.Unmarshal(raw, into); err != nil {
-			return v, abi.Errorf(abi.CodeInvalid, "voices.%.40s: %v", companion, err)
+	v = all.Voice
+	if more, ok := all.Emotions[emotion]; ok {
+		if err := strictly(more, &v); err != nil {
+			return v, abi.Errorf(abi.CodeInvalid, "%.80s.emotions.%s: %v", at, emotion, err)
 		}
 	}
-	if more, ok := by.Emotions[emotion]; ok {
-		if err := json.Unmarshal(more, &v); err != nil {
-			return v, abi.Errorf(abi.CodeInvalid, "voices.%.40s.emotions.%s: %v", companion, emotion, err)
-		}
+	if err := v.Check(); err != nil {
+		return v, abi.Errorf(abi.CodeInvalid, "%.80s: %v", at, err)
 	}
 	return v, nil
+}
+
+// strictly reads JSON that has no other keys: settings are held to the schema before, a card is not.
+func strictly(raw json.RawMessage, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
 }

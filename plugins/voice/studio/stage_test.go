@@ -47,7 +47,13 @@ func (s *stage) run(settings string, companions ...string) (end func()) {
 
 func (s *stage) show(settings, companion string, shown ...abi.Shown) {
 	s.t.Helper()
-	if err := s.local.Show(abi.Showing{Companion: companion, Name: companion, Shown: shown, Settings: json.RawMessage(settings)}); err != nil {
+	s.showOf("", settings, companion, shown...)
+}
+
+// showOf shows what a companion says that has a card with such a voice.
+func (s *stage) showOf(voice, settings, companion string, shown ...abi.Shown) {
+	s.t.Helper()
+	if err := s.local.Show(abi.Showing{Companion: companion, Name: companion, Voice: json.RawMessage(voice), Shown: shown, Settings: json.RawMessage(settings)}); err != nil {
 		s.t.Error(err)
 	}
 }

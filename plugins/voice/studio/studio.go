@@ -5,6 +5,7 @@ package studio
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"sync"
 
@@ -41,6 +42,7 @@ type key struct{ settings, companion, line string }
 // line is a line that is being said. Its fields are the Studio's mu's.
 type line struct {
 	key
+	voice   json.RawMessage // of the companion's card; empty: it has none
 	parts   []*part
 	told    int  // parts that are told, or whose turn it is
 	telling bool // somebody tells the next one
@@ -75,7 +77,7 @@ func (s *Studio) show(shown abi.Showing) {
 		k := key{string(shown.Settings), shown.Companion, it.Line}
 		switch it.Kind {
 		case abi.ShowPiece:
-			s.piece(k, it)
+			s.piece(k, shown.Voice, it)
 		case abi.ShowEnd:
 			s.drop(func(l *line) bool { return l.key == k })
 		case abi.ShowStop:
@@ -85,7 +87,7 @@ func (s *Studio) show(shown abi.Showing) {
 }
 
 // piece adds a part to its line. One that is there already is not made twice.
-func (s *Studio) piece(k key, it abi.Shown) {
+func (s *Studio) piece(k key, voice json.RawMessage, it abi.Shown) {
 	at := slices.IndexFunc(s.lines, func(l *line) bool { return l.key == k })
 	if at < 0 {
 		if len(s.lines) >= mostLines {
@@ -93,7 +95,7 @@ func (s *Studio) piece(k key, it abi.Shown) {
 			s.drop(func(l *line) bool { return l == oldest })
 		}
 		ctx, over := context.WithCancel(context.Background())
-		s.lines = append(s.lines, &line{key: k, ctx: ctx, over: over})
+		s.lines = append(s.lines, &line{key: k, voice: voice, ctx: ctx, over: over})
 		at = len(s.lines) - 1
 	}
 	l := s.lines[at]

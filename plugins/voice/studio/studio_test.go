@@ -225,7 +225,7 @@ func TestSettingsThatCannotBe(t *testing.T) {
 	for settings, want := range map[string]string{
 		`{"engine":"voicevox","address":"http://a:b@127.0.0.1"}`:                            "address: no name and password may stand in it",
 		`{"engine":"voicevox","parallel":"two"}`:                                            "settings: ",
-		`{"engine":"espeak-ng","voice":{"speaker":[]}}`:                                     "voices.aya: ",
+		`{"engine":"espeak-ng","voice":{"speaker":[]}}`:                                     "voice: ",
 		`{"engine":"espeak-ng","voices":{"aya":{"emotions":{"neutral":{"speed":"fast"}}}}}`: "voices.aya.emotions.neutral: ",
 	} {
 		s := newStage(t)
@@ -294,6 +294,34 @@ func TestVoices(t *testing.T) {
 		}
 		if want := []float64{0.25, 1, 0.25, 1, 0.5}[i]; math.Abs(loudest-want) > 0.01 {
 			t.Errorf("part %d is %v loud, want %v", i+1, loudest, want)
+		}
+	}
+}
+
+// TestVoiceOfACard: where the settings say nothing of a companion its card does, and it is held to what a voice can be.
+func TestVoiceOfACard(t *testing.T) {
+	d, address := newSpeaker(t)
+	settings := fmt.Sprintf(`{"engine":"openai","address":%q,"parallel":1,"voice":{"speaker":"nova"},"voices":{"aya":{"speaker":"coral"}}}`, address)
+	s := newStage(t)
+	s.run(settings, "aya", "kyoko", "natsumi")
+	for i, c := range []struct{ who, card, asks, failed string }{
+		{"kyoko", `{"speaker":"echo","emotions":{"happy":{"speed":1.5}}}`, "echo 1.5", ""},
+		{"aya", `{"speaker":"echo"}`, "coral <nil>", ""},
+		{"natsumi", "", "nova <nil>", ""},
+		{"kyoko", `{"speaker":"echo","pace":2}`, "", `the voice in the card of kyoko: json: unknown field "pace"`},
+		{"kyoko", `{"speed":9}`, "", "the voice in the card of kyoko: speed is 9, must be from 0.25 to 4"},
+		{"kyoko", `{"emotions":{"happy":{"volume":-1}}}`, "", "the voice in the card of kyoko: volume is -1, must be from 0 to 4"},
+	} {
+		asked := len(d.asks)
+		s.showOf(c.card, settings, c.who, abi.Shown{Kind: abi.ShowPiece, Line: fmt.Sprint("g-", i), Part: 1, Text: "Hello", Emotion: "happy"})
+		if it := s.sounds(i + 1)[i]; it.Failed != c.failed {
+			t.Errorf("%s: %q", c.card, it.Failed)
+		}
+		if c.asks == "" {
+			continue
+		}
+		if a := d.asks[asked]; fmt.Sprint(a["voice"], " ", a["speed"]) != c.asks {
+			t.Errorf("%s: asked for %v", c.card, a)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func (w *work) make(ctx context.Context, l *line, p *part) (m made, err error) {
 	if w.broken != nil {
 		return m, w.broken
 	}
-	v, err := w.plan.voice(l.companion, p.emotion)
+	v, err := w.plan.voice(l.companion, l.voice, p.emotion)
 	if err != nil {
 		return m, err
 	}
