@@ -22,7 +22,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/cmd/companiond/paint"
 	"github.com/companiond/companiond/host/config"
-	"github.com/companiond/companiond/host/door/socket"
+	"github.com/companiond/companiond/host/door/socket/follow"
 	"github.com/companiond/companiond/host/entry"
 )
 
@@ -396,7 +396,7 @@ func (t *term) follow(ctx context.Context, r *remote, since uint64, p paint.Pain
 		return r.wrong
 	}
 	errRest := errors.New("the room rests")
-	client := socket.Client{URL: r.url, Header: r.header(), Retry: func(err error, wait time.Duration) {
+	client := follow.Client{URL: r.url, Header: r.header(), Retry: func(err error, wait time.Duration) {
 		fmt.Fprintf(t.err, "companiond: lost the daemon (%v); trying again in %v\n", err, wait.Round(time.Millisecond))
 	}}
 	client.Unreadable = func(first, last uint64, why error) {

@@ -19,6 +19,7 @@ import (
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/socket"
+	"github.com/companiond/companiond/host/door/socket/follow"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/logtest"
@@ -209,7 +210,7 @@ func TestDoorsHold(t *testing.T) {
 // One door shows a message that another took, and a tool can follow it.
 func TestSaidHereHeardThere(t *testing.T) {
 	f := open(t, guard.Config{}, waittest.Long)
-	c := socket.Client{URL: "http://" + f.addr}
+	c := follow.Client{URL: "http://" + f.addr}
 	ctx, cancel := context.WithTimeout(context.Background(), waittest.Long)
 	defer cancel()
 	f.house.Get("main").Chat(3)

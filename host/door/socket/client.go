@@ -119,8 +119,11 @@ func (c *client) take(ctx context.Context, d dialect, message []byte) (next *vie
 func (c *client) turn(v view) error {
 	c.leave()
 	c.leave = v.enter()
-	if v.asked || v.talk.Name() != c.view.talk.Name() {
+	switch {
+	case v.asked || v.talk.Name() != c.view.talk.Name():
 		c.seen = v.since
+	case !c.view.shows(v): // what came since the client asked for this was taken for what it saw before
+		c.seen = min(c.seen, v.since)
 	}
 	c.view = v
 	c.live, c.looked, c.mark = false, time.Time{}, 0

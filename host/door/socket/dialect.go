@@ -64,6 +64,13 @@ func (v view) enter() (leave func()) {
 	return func() {}
 }
 
+// shows says whether the client has seen what it is to see: the same companion's actions.
+func (v view) shows(next view) bool {
+	f, is := v.dialect.(*front)
+	g, goes := next.dialect.(*front)
+	return is && goes && f.Companion == g.Companion
+}
+
 // entries is the dialect of the feed: entries as they are.
 type entries struct{}
 

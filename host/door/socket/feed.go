@@ -105,6 +105,7 @@ import (
 	"github.com/companiond/companiond/host/door/socket/mouth"
 	"github.com/companiond/companiond/host/door/socket/neuro"
 	"github.com/companiond/companiond/host/door/socket/plain"
+	"github.com/companiond/companiond/host/door/socket/unread"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -119,7 +120,7 @@ const (
 	CloseInternal    = websocket.CloseInternalServerErr
 	CloseTryLater    = websocket.CloseTryAgainLater // 1013: others need the place, or the room cannot be read now
 	CloseSlow        = 4008                         // the client reads more slowly than the room talks
-	CloseUnreadable  = 4022                         // the next entry cannot be read, nor will it: the reason says which, and where to go on
+	CloseUnreadable  = unread.CloseCode             // the next entry cannot be read, nor will it: the reason says which, and where to go on
 )
 
 // Config is the door's settings.

@@ -19,6 +19,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/socket"
+	"github.com/companiond/companiond/host/door/socket/follow"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/rooms"
@@ -85,7 +86,7 @@ func TestFollowNeverMissesNorRepeats(t *testing.T) {
 				}
 			})
 			cut := &cutter{dial: s.pipe.Dial, cuts: cuts}
-			c := socket.Client{URL: "http://localhost", Dial: cut.Dial}
+			c := follow.Client{URL: "http://localhost", Dial: cut.Dial}
 			err = c.Follow(context.Background(), "main", uint64(since), func(e entry.Entry) error {
 				got = append(got, e.Seq)
 				if e.Seq == uint64(last) {
@@ -110,7 +111,7 @@ func TestFollowWaitsLongerAndLonger(t *testing.T) {
 	onStage(t, socket.Config{}, func(s *stage) {
 		var waits []time.Duration
 		ctx, cancel := context.WithCancel(context.Background())
-		c := socket.Client{
+		c := follow.Client{
 			URL:  "http://localhost",
 			Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("refused") },
 			Retry: func(err error, wait time.Duration) {
@@ -133,7 +134,7 @@ func TestFollowStartsOverWithItsPatienceAfterProgress(t *testing.T) {
 		s.room.Chat(3)
 		var waits []time.Duration
 		cut := &cutter{dial: s.pipe.Dial, cuts: []int{0, 0, 400, 0, 0}}
-		c := socket.Client{URL: "http://localhost", Dial: cut.Dial, Retry: func(_ error, w time.Duration) { waits = append(waits, w) }}
+		c := follow.Client{URL: "http://localhost", Dial: cut.Dial, Retry: func(_ error, w time.Duration) { waits = append(waits, w) }}
 		err := c.Follow(context.Background(), "main", 0, func(e entry.Entry) error {
 			if e.Seq == s.head() {
 				return errEnough
@@ -163,12 +164,12 @@ func TestFollowGivesUpOnWhatWillNotChange(t *testing.T) {
 			{"nowhere", "main", 0, abi.CodeInvalid},
 			{"ftp://localhost", "main", 0, abi.CodeInvalid},
 		} {
-			c := socket.Client{URL: tc.url, Dial: s.pipe.Dial}
+			c := follow.Client{URL: tc.url, Dial: s.pipe.Dial}
 			if err := c.Follow(context.Background(), tc.room, tc.since, never); abi.CodeOf(err) != tc.want {
 				s.Errorf("%+v: %v", tc, err)
 			}
 		}
-		evil := socket.Client{URL: "http://localhost", Dial: s.pipe.Dial, Header: http.Header{"Origin": {"http://evil.example"}}}
+		evil := follow.Client{URL: "http://localhost", Dial: s.pipe.Dial, Header: http.Header{"Origin": {"http://evil.example"}}}
 		if err := evil.Follow(context.Background(), "main", 0, never); abi.CodeOf(err) != abi.CodeDenied {
 			s.Errorf("denied: %v", err)
 		}
@@ -182,7 +183,7 @@ func TestFollowOutlastsTrouble(t *testing.T) {
 		s.room.Trouble(abi.Errorf(abi.CodeUnavailable, "the disk is full"))
 		go func() { time.Sleep(time.Minute); s.room.Trouble(nil) }()
 		var heard error
-		c := socket.Client{URL: "http://localhost", Dial: s.pipe.Dial, Retry: func(err error, _ time.Duration) { heard = err }}
+		c := follow.Client{URL: "http://localhost", Dial: s.pipe.Dial, Retry: func(err error, _ time.Duration) { heard = err }}
 		err := c.Follow(context.Background(), "main", 0, func(entry.Entry) error { return errEnough })
 		if !errors.Is(err, errEnough) || abi.CodeOf(heard) != abi.CodeUnavailable {
 			s.Errorf("%v, heard %v", err, heard)
@@ -198,7 +199,7 @@ func TestFollowGoesOnBehindWhatCannotBeRead(t *testing.T) {
 		bad := s.head()
 		var got []uint64
 		var told []string
-		c := socket.Client{
+		c := follow.Client{
 			URL: "http://localhost", Dial: s.pipe.Dial,
 			Retry: func(err error, _ time.Duration) { s.Errorf("lost: %v", err) },
 			Unreadable: func(first, last uint64, why error) {
@@ -237,7 +238,7 @@ func TestFollowEndsWhereTheJournalIsDamaged(t *testing.T) {
 			time.Sleep(time.Second)
 			s.room.Trouble(journal.Coded(fmt.Errorf("follow room: %w: a page is zero", journal.ErrCorrupt)))
 		}()
-		c := socket.Client{URL: "http://localhost", Dial: s.pipe.Dial, Unreadable: func(first, last uint64, why error) { s.Errorf("%d-%d: %v", first, last, why) }}
+		c := follow.Client{URL: "http://localhost", Dial: s.pipe.Dial, Unreadable: func(first, last uint64, why error) { s.Errorf("%d-%d: %v", first, last, why) }}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 		defer cancel()
 		err := c.Follow(ctx, "main", 0, func(entry.Entry) error { return nil })
@@ -289,7 +290,7 @@ func TestFollowOddFrames(t *testing.T) {
 			lost := 0
 			ctx, cancel := context.WithTimeout(t.Context(), waittest.Long)
 			defer cancel()
-			c := socket.Client{
+			c := follow.Client{
 				URL:        srv.URL,
 				Unreadable: func(first, last uint64, why error) { told = append(told, fmt.Sprintf("%d-%d %v", first, last, why)) },
 				Retry: func(err error, _ time.Duration) {
@@ -320,7 +321,7 @@ func TestFollowLeavesASilentDaemon(t *testing.T) {
 	onStage(t, socket.Config{Ping: time.Hour, PongWait: 2 * time.Hour}, func(s *stage) {
 		start := time.Now()
 		ctx, cancel := context.WithCancel(context.Background())
-		c := socket.Client{URL: "http://localhost", Dial: s.pipe.Dial, Retry: func(error, time.Duration) { cancel() }}
+		c := follow.Client{URL: "http://localhost", Dial: s.pipe.Dial, Retry: func(error, time.Duration) { cancel() }}
 		_ = c.Follow(ctx, "main", 0, func(entry.Entry) error { return nil })
 		if time.Since(start) != time.Minute {
 			s.Errorf("left after %v", time.Since(start))
@@ -332,7 +333,7 @@ func TestFollowStaysWithAQuietRoom(t *testing.T) {
 	onStage(t, socket.Config{}, func(s *stage) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 		defer cancel()
-		c := socket.Client{URL: "http://localhost", Dial: s.pipe.Dial, Retry: func(err error, _ time.Duration) { s.Errorf("lost: %v", err) }}
+		c := follow.Client{URL: "http://localhost", Dial: s.pipe.Dial, Retry: func(err error, _ time.Duration) { s.Errorf("lost: %v", err) }}
 		if err := c.Follow(ctx, "main", 0, func(entry.Entry) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
 			s.Error(err)
 		}

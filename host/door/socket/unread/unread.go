@@ -9,6 +9,9 @@ import (
 	"fmt"
 )
 
+// CloseCode ends a feed at an entry that cannot be read.
+const CloseCode = 4022
+
 // Spoiled is the seq of an entry of which bytes were changed in the journal. It is not left out as
 // if it had never been.
 type Spoiled uint64

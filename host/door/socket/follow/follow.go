@@ -1,4 +1,7 @@
-package socket
+// Package follow is a client of the feed of rooms, for tools: it goes on where it was, whatever becomes of the connection.
+//
+// It never serves anybody, and keeps no entry.
+package follow
 
 import (
 	"cmp"
@@ -46,6 +49,9 @@ const (
 	firstWait = 250 * time.Millisecond
 	lastWait  = 10 * time.Second
 )
+
+// goodbye bounds the close handshake.
+const goodbye = time.Second
 
 // maxFrame bounds what the daemon may send as one entry; a decision that ranks
 // hundreds of voters is far below.
@@ -154,7 +160,7 @@ func ended(err error, at *unread.Place) error {
 	switch {
 	case errors.Is(err, websocket.ErrReadLimit):
 		err = at.Pass(at.Seen+1, fmt.Errorf("it has more than %d MiB", maxFrame>>20))
-	case !errors.As(err, &closed) || closed.Code != CloseUnreadable:
+	case !errors.As(err, &closed) || closed.Code != unread.CloseCode:
 		return fmt.Errorf("read the feed: %w", err)
 	default:
 		err = fmt.Errorf("room %s cannot be read on behind entry %d: %s", at.Room, at.Seen, closed.Text)
