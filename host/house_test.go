@@ -84,7 +84,7 @@ var floors = [][]string{
 	{"host/check"},
 	{"host"},
 	{"cmd/companiond/paint"},
-	{"cmd/companiond/memories", "cmd/companiond/history", "cmd/companiond/create"},
+	{"cmd/companiond/memories", "cmd/companiond/history", "cmd/companiond/handlers", "cmd/companiond/create"},
 	{"cmd/companiond"},
 }
 
