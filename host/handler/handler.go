@@ -113,8 +113,7 @@ func (s *Stage) Run(ctx context.Context) error {
 	var busy sync.WaitGroup
 	defer busy.Wait()
 	defer s.acting.Wait()
-	s.open(ctx)
-	defer s.open(nil)
+	defer s.open(ctx)()
 	keepers, seats := keepers{}, seats{}
 	defer keepers.leave()
 	defer seats.leave()

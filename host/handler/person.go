@@ -135,11 +135,16 @@ func those(names []string) string {
 	return "there are: " + strings.Join(names, ", ")
 }
 
-// open says whether people may have something done, which they may as long as here.
-func (s *Stage) open(here context.Context) {
+// open lets people have something done, as long as here and until shut.
+func (s *Stage) open(here context.Context) (shut func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.here = here
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.here = nil
+	}
 }
 
 // enter begins something that a person has done; Run does not end before it does.
