@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// Acting is the data of OpAct: an action of a companion's, which an action handler offered, and is
-// to carry out.
+// Acting is the data of OpAct: an action of a companion's, or one that a person asked for, which an action handler offered,
+// and is to carry out.
 type Acting struct {
-	ID         string          `json:"id"`        // of the action
-	Companion  string          `json:"companion"` // that plays it
+	ID         string          `json:"id"`           // of the action
+	Companion  string          `json:"companion"`    // that plays it; empty where a person asked
+	By         string          `json:"by,omitempty"` // the person who asked; empty where a companion plays it
 	Action     string          `json:"action"`
 	Parameters json.RawMessage `json:"parameters,omitempty"` // by the schema that the handler gave
 	Perception string          `json:"perception,omitempty"` // title of what led to it

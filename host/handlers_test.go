@@ -93,6 +93,39 @@ func TestHandlerActs(t *testing.T) {
 	}
 }
 
+// TestAPersonHasAHandlerAct: a person asks at the door for what companions play, under the same rules; what comes of it is the
+// answer, and no room has it.
+func TestAPersonHasAHandlerAct(t *testing.T) {
+	h := newHome(t)
+	install(t, build(t, "./testdata/lamp", "lamp", ""), filepath.Join(h.dir, "plugins"), "lamp.wasm")
+	h.open(handlerRoom + "[handler.desk]\nmodule = \"lamp\"\nsettings = { place = \"hall\" }\n")
+	h.until("the lamp is loaded", func() bool {
+		_, list := h.ask("GET", "/v1/handlers", "")
+		return strings.Contains(list, `"name":"desk","module":"lamp","error":"","companions":[],"actions":[{"name":"lamp.set","description":"Switches the lamp.","schema":{"type":"object"`)
+	})
+	head := len(h.entries("main"))
+	for _, c := range []struct {
+		path, parameters string
+		status           int
+		want             string
+	}{
+		{"desk/actions/lamp.set", `{"on":true}`, 200, `{"message":"guest switched the lamp in the hall: true, 1 times by now"}`},
+		{"desk/actions/lamp.set", `{"on":"yes"}`, 400, `"location":"body.on"`},
+		{"desk/actions/lamp.break", ``, 503, "the lamp in the hall is broken"},
+		{"desk/actions/lamp.hang", `{}`, 504, "it took too long"},
+		{"desk/actions/lamp.set", `{"on":false}`, 200, "false, 2 times by now"},
+		{"desk/actions/lamp", `{}`, 404, "there are: lamp.set, lamp.break, lamp.hang, lamp.odd, lamp.slow"},
+		{"lamp/actions/lamp.set", `{}`, 404, "there are: desk"},
+	} {
+		if status, got := h.ask("POST", "/v1/handlers/"+c.path, c.parameters); status != c.status || !strings.Contains(got, c.want) {
+			t.Errorf("%s %s: %d %s", c.path, c.parameters, status, got)
+		}
+	}
+	if n := len(h.entries("main")); n != head {
+		t.Errorf("%d entries became %d", head, n)
+	}
+}
+
 // TestTwoHandlersOfOneName: the first of the configuration has it, and when it leaves the other has.
 func TestTwoHandlersOfOneName(t *testing.T) {
 	h := newHome(t)

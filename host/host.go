@@ -354,7 +354,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	h.feed.Register(mux)
 	h.agents.Register(mux)
 	chat.Register(mux, chat.Config{Rooms: members{h.rooms}, Companions: h.chatters, MaxWaiting: h.cfg.Door.MaxClients, Stopping: h.waiting})
-	if err := web.Register(mux, web.Config{Rooms: members{h.rooms}, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Memories: h.memoriesDoor(), Compressing: h.compress, Search: h.search, Blobs: h.blobs, Stopping: h.waiting}); err != nil {
+	if err := web.Register(mux, web.Config{Rooms: members{h.rooms}, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Memories: h.memoriesDoor(), Compressing: h.compress, Search: h.search, Blobs: h.blobs, Handlers: h.handlers, Stopping: h.waiting}); err != nil {
 		return err
 	}
 	if err := overlay.Register(mux, overlay.Config{Rooms: members{h.rooms}, Lives: h.isOurs, Sheet: h.cfg.Door.OverlayCSS}); err != nil {

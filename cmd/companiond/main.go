@@ -21,6 +21,7 @@ import (
 	"syscall"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/cmd/companiond/handlers"
 	"github.com/companiond/companiond/cmd/companiond/history"
 	"github.com/companiond/companiond/cmd/companiond/memories"
 	"github.com/companiond/companiond/host/child/warden"
@@ -82,6 +83,8 @@ func verbs() []verb {
 		{"forget", "NAME|FACT [-dry-run] [-yes]", "erase for good what somebody said and what is remembered of it, or one memory", forgetVerb},
 		{"history", "show [TURNS | ID] | search WORDS | compress TURNS | approve ID | deny ID | revert ID | extract ID | fork [NAME] | branches | diff A B | export [TURNS] [-room NAME]", "show and find what was said, have turns told in fewer words, and make rooms of the past of others", historyVerb},
 		{"conversations", "[show ID | end ID] [-project NAME] [-agent NAME] [-state STATE] [-json]", "list the conversations of agents, show one, or end it", conversationsVerb},
+		{"handlers", "[-json]", "list the handlers and what each can do", handlersVerb},
+		{"act", "[HANDLER] ACTION [NAME=VALUE ...]", "have a handler do something, such as chat.mute viewer=troll minutes=10", actVerb},
 		{"token", "NAME [-kind agent|human] [-scope read,talk] [-file FILE]", "make a token for somebody and show it once", tokenVerb},
 		{"replay", "[-room ROOM] [JOURNAL]", "run a journal through the rules again and report the first difference", replayVerb},
 		{"bench", "[-cast NAME,...] [-policy NAME,...] [-talks N] [-seed TEXT] [-json]", "measure the turn policies with simulated casts, beside others' rules", benchVerb},
@@ -141,7 +144,7 @@ func (t *term) printHelp(w io.Writer) {
 	for _, v := range verbs() {
 		fmt.Fprintf(w, "  companiond %-8s %s\n      %s\n", v.name, v.args, v.short)
 	}
-	fmt.Fprintf(w, "\nsay, tail, stop, why, memory, forget, history and conversations talk to the daemon at -url, or %s, or where door.listen of\n%s says, with the token in %s where there is one.\n", envURL, defaultConfig, envToken)
+	fmt.Fprintf(w, "\nsay, tail, stop, why, memory, forget, history, conversations, handlers and act talk to the daemon at -url, or %s, or where door.listen of\n%s says, with the token in %s where there is one.\n", envURL, defaultConfig, envToken)
 }
 
 // desk is what the verbs about memories have to do with the outside.
@@ -172,6 +175,21 @@ func historyVerb(t *term, ctx context.Context, args []string) error {
 		return cfg.Journal.Path, err
 	}
 	return d.History(ctx, fs, args)
+}
+
+// hands is what the verbs about handlers have to do with the outside.
+func (t *term) hands(r *remote) handlers.Desk {
+	return handlers.Desk{Paint: t.painter(false), Call: r.do, Parse: parse, Usage: usage}
+}
+
+func handlersVerb(t *term, ctx context.Context, args []string) error {
+	fs := t.flags("handlers")
+	return t.hands(t.hostFlags(fs)).Handlers(ctx, fs, args)
+}
+
+func actVerb(t *term, ctx context.Context, args []string) error {
+	fs := t.flags("act")
+	return t.hands(t.hostFlags(fs)).Act(ctx, fs, args)
 }
 
 func helpVerb(t *term, _ context.Context, _ []string) error {

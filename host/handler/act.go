@@ -77,7 +77,7 @@ func (s *Stage) act(here context.Context, talk rooms.Room, p *post, a entry.Acti
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	defer context.AfterFunc(here, func() { time.AfterFunc(grace, cancel) })()
-	did, err := s.carryOut(ctx, talk.Name(), p, a)
+	did, err := s.carryOut(ctx, talk.Name(), p, abi.Acting{ID: a.ID, Companion: a.Who, Action: a.Action, Parameters: a.Parameters, Perception: a.Perception})
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		err = errLeft
 	}
@@ -109,8 +109,9 @@ func (s *Stage) tell(talk rooms.Room, p *post, a entry.Action, message string, w
 }
 
 // carryOut asks the handler's module.
-func (s *Stage) carryOut(ctx context.Context, room string, p *post, a entry.Action) (did abi.Acted, err error) {
-	answer, err := s.call(ctx, p, abi.OpAct, room, abi.Acting{ID: a.ID, Companion: a.Who, Action: a.Action, Parameters: a.Parameters, Perception: a.Perception, Settings: p.settings})
+func (s *Stage) carryOut(ctx context.Context, room string, p *post, a abi.Acting) (did abi.Acted, err error) {
+	a.Settings = p.settings
+	answer, err := s.call(ctx, p, abi.OpAct, room, a)
 	if err != nil {
 		return did, err
 	}

@@ -1,10 +1,10 @@
 // Package handler lets modules that are handlers stand behind companions: what one can do is
 // lent to companions in their own rooms, as games lend actions, and what they play of it is asked of the handler's
 // module; it is shown what the rooms show of them; it has timers, may have companions perceive something, and a program
-// runs for as long as it acts.
+// runs for as long as it acts. A person may ask for an action, too.
 //
-// Everything that happens is in the rooms' journals: what is offered, what is played, what came of it, and what is
-// perceived. The package decides nothing about turns, loads no module, and a handler that hangs costs its own work alone.
+// Everything that happens to companions is in the rooms' journals: what is offered, what is played, what came of it, and what
+// is perceived; what a person asks for is in the log alone. The package decides nothing about turns, loads no module, and a handler that hangs costs its own work alone.
 package handler
 
 import (
@@ -67,6 +67,8 @@ type Stage struct {
 	calls  map[string]*post         // by id: in which handlers' calls are out
 	asked  uint64                   // how many there were
 	timers map[string]*timers       // by handler; New makes all of them
+	here   context.Context          // of Run; nil while it does not run
+	acting sync.WaitGroup           // what people have done; begins under mu, while Run runs
 }
 
 // New makes a stage.
@@ -110,6 +112,8 @@ func (p *post) answers(op string) bool { return slices.Contains(p.module.Describ
 func (s *Stage) Run(ctx context.Context) error {
 	var busy sync.WaitGroup
 	defer busy.Wait()
+	defer s.acting.Wait()
+	defer s.open(ctx)()
 	keepers, seats := keepers{}, seats{}
 	defer keepers.leave()
 	defer seats.leave()

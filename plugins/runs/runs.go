@@ -38,13 +38,14 @@ func (l *List[T]) Enter(r abi.Running, x T) (leave func()) {
 	}
 }
 
-// Of gives what runs with these settings for a companion; of two that do, the one that began last.
+// Of gives what runs with these settings for a companion, and for whichever where that is empty; of two that do, the one that
+// began last.
 func (l *List[T]) Of(settings json.RawMessage, companion string) (x T, ok bool) {
 	want := meant(settings)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, r := range slices.Backward(l.all) {
-		if slices.Contains(r.companions, companion) && reflect.DeepEqual(r.settings, want) {
+		if (companion == "" || slices.Contains(r.companions, companion)) && reflect.DeepEqual(r.settings, want) {
 			return r.x, true
 		}
 	}

@@ -20,6 +20,7 @@ func TestList(t *testing.T) {
 	l.Enter(abi.Running{Companions: []string{"aya"}}, "second")
 	of(`{ "b":"x", "a":1 }`, "kyoko", "first") // the order of keys means nothing
 	of(`{"a":1,"b":"x"}`, "momo", "")          // it acts for others
+	of(`{"a":1,"b":"x"}`, "", "first")         // a person has none
 	of(`{"a":2,"b":"x"}`, "aya", "")
 	of("", "aya", "second")
 	of("{}", "aya", "second")

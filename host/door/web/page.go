@@ -22,7 +22,7 @@ func wholePage() (string, error) {
 		return "", err
 	}
 	whole := string(html)
-	for _, name := range []string{"page_memories.js", "page_past.js"} {
+	for _, name := range []string{"page_memories.js", "page_past.js", "page_handlers.js"} {
 		part, err := pageFiles.ReadFile(name)
 		if err != nil {
 			return "", err

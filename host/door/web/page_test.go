@@ -45,7 +45,7 @@ func TestPage(t *testing.T) {
 		}
 	}
 	files, err := filepath.Glob("page*.[hj]*")
-	if err != nil || len(files) != 3 {
+	if err != nil || len(files) != 4 {
 		t.Errorf("%v, %v", files, err)
 	}
 	for _, file := range files {

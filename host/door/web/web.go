@@ -25,8 +25,10 @@ import (
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/compress"
 	"github.com/companiond/companiond/host/door/web/conversations"
+	"github.com/companiond/companiond/host/door/web/handlers"
 	"github.com/companiond/companiond/host/door/web/memories"
 	"github.com/companiond/companiond/host/door/web/past"
+	"github.com/companiond/companiond/host/handler"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/search"
@@ -64,6 +66,8 @@ type Config struct {
 	Search Searcher
 	// Blobs are what modules made for bodies and pages; nil where nothing is, and then they are not offered.
 	Blobs Blobs
+	// Handlers are those of the house; nil where there can be none, and then nothing of them is offered.
+	Handlers handlers.Stage
 	// Stopping ends when the daemon is about to: whoever waits for a judgement or
 	// an answer then is told at once that there is none yet.
 	Stopping context.Context
@@ -124,7 +128,7 @@ func Register(mux *http.ServeMux, cfg Config) error {
 
 // OpenAPI gives the API's description without serving it, that of a house with projects.
 func OpenAPI(v Version) (asJSON, asYAML []byte, err error) {
-	return document(build(http.NewServeMux(), Config{Version: v, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service), Search: (*search.Keeper)(nil), Blobs: (*blob.Store)(nil)}))
+	return document(build(http.NewServeMux(), Config{Version: v, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service), Search: (*search.Keeper)(nil), Blobs: (*blob.Store)(nil), Handlers: (*handler.Stage)(nil)}))
 }
 
 func build(mux *http.ServeMux, cfg Config) huma.API {
@@ -156,6 +160,9 @@ func build(mux *http.ServeMux, cfg Config) huma.API {
 	}
 	if cfg.Blobs != nil {
 		registerBlobs(api, d)
+	}
+	if cfg.Handlers != nil {
+		handlers.Register(api, op, cfg.Handlers)
 	}
 	tidy(api.OpenAPI())
 	describePerceptions(api.OpenAPI())

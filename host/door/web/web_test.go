@@ -23,6 +23,7 @@ import (
 	"github.com/companiond/companiond/host/door/web/conversations"
 	"github.com/companiond/companiond/host/door/web/memories"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/handler"
 	"github.com/companiond/companiond/host/search"
 	"github.com/companiond/companiond/host/waittest"
 )
@@ -43,7 +44,7 @@ func newDoorOf(t *testing.T, house *doortest.House, companions func() []web.Comp
 		companions = func() []web.Companion { return nil }
 	}
 	mux := http.NewServeMux()
-	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Usual: func() string { return "" }, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service), Search: (*search.Keeper)(nil), Blobs: blob.New(blob.MaxKept)})
+	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Usual: func() string { return "" }, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service), Search: (*search.Keeper)(nil), Blobs: blob.New(blob.MaxKept), Handlers: (*handler.Stage)(nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,6 +403,7 @@ func TestOpenAPI(t *testing.T) {
 		"GET /v1/conversations/{id}/messages list-conversation-messages",
 		"GET /v1/forget list-orders",
 		"GET /v1/forget/{order} get-order",
+		"GET /v1/handlers list-handlers",
 		"GET /v1/rooms list-rooms",
 		"GET /v1/rooms/{room} get-room",
 		"GET /v1/rooms/{room}/branches list-branches",
@@ -426,6 +428,7 @@ func TestOpenAPI(t *testing.T) {
 		"POST /v1/conversations/{id}/messages say-in-conversation",
 		"POST /v1/conversations/{id}/stop stop-conversation",
 		"POST /v1/forget forget",
+		"POST /v1/handlers/{handler}/actions/{action} act",
 		"POST /v1/rooms open-room",
 		"POST /v1/rooms/{room}/compressions compress",
 		"POST /v1/rooms/{room}/compressions/{proposal}/approve approve-compression",

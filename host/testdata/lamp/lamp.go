@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -53,5 +54,5 @@ func act(h *companion.Host, a companion.Acting) (string, error) {
 	if err := h.SetJSON("times", times+1); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s switched the lamp in the %s: %v, %d times by now", a.Companion, set.Place, to.On, times+1), nil
+	return fmt.Sprintf("%s switched the lamp in the %s: %v, %d times by now", cmp.Or(a.Companion, a.By), set.Place, to.On, times+1), nil
 }

@@ -42,8 +42,8 @@ func (a *audience) act(h *companion.Host, act companion.Acting) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	if !set.Moderate { // a viewer might talk a companion into it
-		return "", abi.Errorf(abi.CodeDenied, "companions do not look after the chat; moderate = true in the handler's settings lets them, and whoever plays actions for them")
+	if act.By == "" && !set.Moderate { // a viewer might talk a companion into it; a person may always
+		return "", abi.Errorf(abi.CodeDenied, "companions do not look after the chat; a person may (companiond act), and moderate = true in the handler's settings lets companions, and whoever plays actions for them")
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -142,6 +142,36 @@ func TestActionsAreRefused(t *testing.T) {
 	})
 }
 
+// TestAPersonModerates: a person mutes and slows whatever the settings say of companions.
+func TestAPersonModerates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := play(t, `{}`)
+		defer s.end()
+		if _, err := s.act(`{}`, muteAction, `{"viewer":"Ann"}`); abi.CodeOf(err) != abi.CodeDenied {
+			t.Errorf("a companion: %v", err)
+		}
+		asks := func(action, parameters string) string {
+			did, err := s.local.Act(abi.Acting{ID: "p1", By: "mika", Action: action, Parameters: json.RawMessage(parameters), Settings: json.RawMessage(`{}`)})
+			if err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+			return did.Message
+		}
+		if got := asks(muteAction, `{"viewer":"Ann","minutes":30}`); got != "Ann is muted for 30 minutes" {
+			t.Error(got)
+		}
+		s.say(said("m1", "Ann", "bad words"))
+		pass(10 * time.Second)
+		if got := s.keys(); got != "" {
+			t.Errorf("perceived: %s", got)
+		}
+		if got := asks(slowAction, `{"seconds":20}`); got != "a viewer is heard once in 20 seconds" {
+			t.Error(got)
+		}
+	})
+}
+
 // TestStoreThatIsBroken holds that a list that cannot be read costs no chat, and one that cannot be written is not obeyed.
 func TestStoreThatIsBroken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

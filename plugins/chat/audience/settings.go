@@ -31,7 +31,7 @@ const schema = `{
 "waiting":{"type":"integer","minimum":1,"maximum":2000,"description":"how many comments wait at most; 200 where that is not set"},
 "slow":{"type":"number","minimum":0,"maximum":3600,"description":"at least so many seconds between two comments of one viewer; 0, no bound, where that is not set"},
 "muted":{"type":"array","maxItems":500,"items":{"type":"string","minLength":1},"description":"viewers whom nobody hears, by id, login or name"},
-"moderate":{"type":"boolean","description":"true: the actions chat.mute and chat.slow may be played, by companions too, which a viewer might talk into it; false where that is not set"}
+"moderate":{"type":"boolean","description":"true: companions may play the actions chat.mute and chat.slow, too, and a viewer might talk one into it; false where that is not set; people may always"}
 }}`
 
 // settings are those of a handler.

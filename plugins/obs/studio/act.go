@@ -71,6 +71,9 @@ func (s *studio) act(h *companion.Host, a companion.Acting) (string, error) {
 	case actHotkey:
 		message, err = p.Name+" is triggered", ask(ctx, conn, "TriggerHotkeyByName", map[string]any{"hotkeyName": p.Name}, nil)
 	case actScreenshot:
+		if a.Companion == "" {
+			return "", abi.Errorf(abi.CodeDenied, "a picture is for companions: one has to play this itself")
+		}
 		message, err = "a picture of it is perceived as "+st.Vision, st.perceive(ctx, h, conn, []string{a.Companion})
 	}
 	if err != nil {

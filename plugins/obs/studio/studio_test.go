@@ -322,6 +322,9 @@ func TestScreenshots(t *testing.T) {
 	if message, err := d.act("obs.screenshot", `{}`); err != nil || message != "a picture of it is perceived as vision" {
 		t.Error(message, err)
 	}
+	if _, err := d.l.Act(companion.Acting{ID: "2", By: "mika", Action: "obs.screenshot", Settings: d.settings}); abi.CodeOf(err) != abi.CodeDenied {
+		t.Errorf("for a person, who perceives nothing: %v", err)
+	}
 	if o.Next(); string(o.Next().Data) != `{"imageFormat":"jpg","imageWidth":1024,"sourceName":"本番"}` {
 		t.Errorf("%+v", o.Requests())
 	}
