@@ -20,9 +20,22 @@ type Acting struct {
 // Acted is what came of it. An error of the module says that nothing did.
 type Acted struct {
 	Message string `json:"message,omitempty"` // for the companion, and whoever looks; at most MaxActed bytes are kept
+	Later   bool   `json:"later,omitempty"`   // the work goes on, and HostActionResult tells what came of it; Message is told nobody
 }
 
-// MaxActed bounds Acted.Message, and an error of OpAct, in bytes.
+// ResultAsk is the data of HostActionResult: what came of an action that a handler was asked to carry out. It may come
+// before OpAct has answered, whose answer is told nobody then.
+type ResultAsk struct {
+	ID        string `json:"id"` // of the action
+	Companion string `json:"companion"`
+	OK        bool   `json:"ok"`
+	Message   string `json:"message,omitempty"` // as Acted has it; where OK is false, why nothing came of it
+}
+
+// Bounds of work that goes on: how many actions of a handler's may be out, and for how long, in milliseconds.
+const MaxLater, MaxLaterTime = 64, 600_000
+
+// MaxActed bounds Acted.Message, ResultAsk.Message, and an error of OpAct, in bytes.
 const MaxActed = 1000
 
 // MaxHandled is how many actions a handler may offer.

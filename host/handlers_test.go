@@ -219,7 +219,7 @@ func TestBeacon(t *testing.T) {
 			h.drop(build(t, "./testdata/clerk", "clerk", ""), "clerk.wasm")
 			plugins := filepath.Join(h.dir, "plugins")
 			settings := handlerRoom + "[handler.tower]\nmodule = \"beacon\"\nsecrets = { password = \"" + filepath.Join(h.dir, "password") + "\" }\n" +
-				"[module.beacon]\ngrant = [\"perception.emit\", \"timer.set\"]\n"
+				"[module.beacon]\ngrant = [\"perception.emit\", \"timer.set\", \"action.result\"]\n"
 			build1 := func(version string) {
 				t.Helper()
 				if carrier == "wasm" {
@@ -289,6 +289,10 @@ func TestBeacon(t *testing.T) {
 			if why := tells("beacon.leak"); why != "the password is (secret)" {
 				t.Error(why)
 			}
+			if what := tells("beacon.later"); what != "done later, with (secret)" {
+				t.Error(what)
+			}
+			h.until("a second result is refused", func() bool { return strings.Contains(tells("beacon.tell"), "twice: not_found") })
 			build1("2")
 			h.until("the timer of the next generation", func() bool { return perceived(`{"n":7}`) == 2 })
 			h.until("the run of the next generation", func() bool { return perceived(`"it runs"`) == 2*runs })

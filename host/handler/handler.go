@@ -67,6 +67,7 @@ type Stage struct {
 	calls  map[string]*post         // by id: in which handlers' calls are out
 	asked  uint64                   // how many there were
 	timers map[string]*timers       // by handler; New makes all of them
+	out    []*work                  // oldest first
 }
 
 // New makes a stage.
@@ -118,6 +119,7 @@ func (s *Stage) Run(ctx context.Context) error {
 	defer look.Stop()
 	for {
 		posts := s.posts()
+		s.outlive(posts)
 		keepers.fill(ctx, &busy, s, posts)
 		seats.fill(ctx, &busy, s, posts)
 		select {

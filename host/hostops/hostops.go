@@ -48,6 +48,7 @@ type Handlers interface {
 	Emit(ctx context.Context, c module.Caller, a abi.PerceptionAsk) (abi.Emitted, error)
 	Retract(ctx context.Context, c module.Caller, a abi.RetractAsk) (abi.Retracted, error)
 	SetTimer(c module.Caller, a abi.TimerAsk) error
+	Result(c module.Caller, a abi.ResultAsk) error
 }
 
 // Memory is what companions remember, as far as their modules ask for it. *memory.Keeper
@@ -103,7 +104,7 @@ func (o *Ops) HostCall(ctx context.Context, c module.Caller, op string, data jso
 		return module.Answer(data, func(a abi.ConversationEndAsk) (abi.ConversationNow, error) { return o.endTalk(ctx, c, a) })
 	case abi.HostMemorySearch, abi.HostMemoryAdd:
 		return o.memory(ctx, c, op, data)
-	case abi.HostPerceptionEmit, abi.HostPerceptionRetract, abi.HostTimerSet:
+	case abi.HostPerceptionEmit, abi.HostPerceptionRetract, abi.HostTimerSet, abi.HostActionResult:
 		return o.handling(ctx, c, op, data)
 	case abi.HostBlobPut, abi.HostBlobGet, abi.HostSoundEmit:
 		return o.sounds(ctx, c, op, data)
@@ -122,6 +123,8 @@ func (o *Ops) handling(ctx context.Context, c module.Caller, op string, data jso
 		return module.Answer(data, func(a abi.PerceptionAsk) (abi.Emitted, error) { return o.Handlers.Emit(ctx, c, a) })
 	case op == abi.HostPerceptionRetract:
 		return module.Answer(data, func(a abi.RetractAsk) (abi.Retracted, error) { return o.Handlers.Retract(ctx, c, a) })
+	case op == abi.HostActionResult:
+		return module.Answer(data, func(a abi.ResultAsk) (struct{}, error) { return struct{}{}, o.Handlers.Result(c, a) })
 	}
 	return module.Answer(data, func(a abi.TimerAsk) (struct{}, error) { return struct{}{}, o.Handlers.SetTimer(c, a) })
 }
