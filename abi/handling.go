@@ -193,6 +193,11 @@ type Timer struct {
 // Bounds of timers: of the time of one, in milliseconds, and of how many a handler has.
 const MinTimer, MaxTimers = 100, 64
 
+// OfHandlers says whether an op is one that handlers alone are asked.
+func OfHandlers(op string) bool {
+	return slices.Contains([]string{OpAct, OpShow, OpSense, OpLine, OpTimer, OpRun}, op)
+}
+
 // checkHandling reports what is wrong with what a module says of itself as a handler.
 func (d Description) checkHandling() error {
 	handles := d.Kind != "" && d.Kind != Character
@@ -205,7 +210,7 @@ func (d Description) checkHandling() error {
 		return Field("describe.actions", CodeTooLarge, "%d actions, at most %d", len(d.Actions), MaxHandled)
 	}
 	for _, op := range d.Ops {
-		if !handles && slices.Contains([]string{OpAct, OpShow, OpSense, OpLine, OpTimer, OpRun}, op) {
+		if !handles && OfHandlers(op) {
 			return Field("describe.ops", CodeInvalid, "%s is a handler's, and the kind is %q", op, d.Kind)
 		}
 	}

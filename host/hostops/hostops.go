@@ -49,6 +49,7 @@ type Handlers interface {
 	Retract(ctx context.Context, c module.Caller, a abi.RetractAsk) (abi.Retracted, error)
 	SetTimer(c module.Caller, a abi.TimerAsk) error
 	Result(c module.Caller, a abi.ResultAsk) error
+	Play(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error)
 }
 
 // Memory is what companions remember, as far as their modules ask for it. *memory.Keeper
@@ -97,7 +98,7 @@ func (o *Ops) HostCall(ctx context.Context, c module.Caller, op string, data jso
 			return struct{}{}, o.Segment(ctx, c.Room, c.Companion, c.Call, a)
 		})
 	case abi.HostActionEmit:
-		return module.Answer(data, func(a abi.ActionAsk) (abi.ActionPlayed, error) { return o.Act(ctx, c, a) })
+		return module.Answer(data, func(a abi.ActionAsk) (abi.ActionPlayed, error) { return o.play(ctx, c, a) })
 	case abi.HostConversationStart:
 		return module.Answer(data, func(a abi.ConversationAsk) (abi.ConversationNow, error) { return o.startTalk(ctx, c, a) })
 	case abi.HostConversationEnd:
@@ -112,6 +113,17 @@ func (o *Ops) HostCall(ctx context.Context, c module.Caller, op string, data jso
 		return module.Answer(data, func(a abi.ModelAsk) (abi.ModelAnswer, error) { return o.Generate(ctx, c, a) })
 	}
 	return nil, abi.Errorf(abi.CodeUnknownOp, "host_call: there is no op %q", op)
+}
+
+// play has a companion play an action: the one that asks, or one of a handler's.
+func (o *Ops) play(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error) {
+	switch {
+	case !abi.OfHandlers(c.Op) && (a.Companion == "" || a.Companion == c.Companion):
+		return o.Act(ctx, c, a)
+	case o.Handlers == nil:
+		return abi.ActionPlayed{}, abi.Errorf(abi.CodeUnavailable, "%s: there are no handlers here", abi.HostActionEmit)
+	}
+	return o.Handlers.Play(ctx, c, a)
 }
 
 // handling runs an op of handlers.

@@ -108,6 +108,12 @@ func (h *Host) Emit(p abi.PerceptionAsk) (e abi.Emitted, err error) {
 	return e, h.Ask(abi.HostPerceptionEmit, p, &e)
 }
 
+// ActFor is [Host.Act] for a handler: one of its companions plays an action of its card. It has to be granted
+// (action.emit). The action "speak" with a message is a wish to say something, as any that waits for the floor.
+func (h *Host) ActFor(who, action string, parameters any) (played abi.ActionPlayed, err error) {
+	return h.act(abi.ActionAsk{Companion: who, Action: action}, parameters)
+}
+
 // Retract takes back what was emitted and is not judged yet; count is how many perceptions that were.
 func (h *Host) Retract(r abi.RetractAsk) (count int, err error) {
 	var back abi.Retracted

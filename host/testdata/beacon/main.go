@@ -16,7 +16,7 @@ var version string
 
 var handler = companion.Handler{
 	Name: "Beacon", Version: version, Needs: []string{abi.HostPerceptionEmit, abi.HostTimerSet},
-	Actions:  []companion.Offer{{Name: "beacon.tell"}, {Name: "beacon.leak"}, {Name: "beacon.later"}},
+	Actions:  []companion.Offer{{Name: "beacon.tell"}, {Name: "beacon.leak"}, {Name: "beacon.later"}, {Name: "beacon.say"}, {Name: "beacon.again"}},
 	Settings: `{"type":"object","properties":{"password":{"type":"string","minLength":8}},"required":["password"]}`,
 	Act: func(h *companion.Host, a companion.Acting) (string, error) {
 		var set struct{ Password string }
@@ -35,6 +35,14 @@ var handler = companion.Handler{
 				return "", err
 			}
 			return "", companion.ErrLater
+		}
+		if a.Action == "beacon.say" {
+			played, err := h.ActFor(a.Companion, "speak", map[string]string{"message": "Ahoy from the tower!"})
+			return fmt.Sprintf("it waits for the floor: %v", played.Wish > 0), err
+		}
+		if a.Action == "beacon.again" {
+			_, err := h.ActFor(a.Companion, "beacon.tell", nil)
+			return "", err
 		}
 		shown, _, err := h.Get("shown")
 		return fmt.Sprintf("%d letters; shown%s", len(set.Password), shown), err
