@@ -32,8 +32,9 @@ type ResultAsk struct {
 	Message   string `json:"message,omitempty"` // as Acted has it; where OK is false, why nothing came of it
 }
 
-// Bounds of work that goes on: how many actions of a handler's may be out, and for how long, in milliseconds.
-const MaxLater, MaxLaterTime = 64, 600_000
+// Bounds of work that goes on: how many actions of a handler's may be out, how many of them of one companion, which is
+// less than its room waits for, and for how long, in milliseconds.
+const MaxLater, MaxLaterOfOne, MaxLaterTime = 64, 32, 600_000
 
 // MaxActed bounds Acted.Message, ResultAsk.Message, and an error of OpAct, in bytes.
 const MaxActed = 1000

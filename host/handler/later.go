@@ -16,6 +16,7 @@ import (
 var (
 	errLate = abi.Errorf(abi.CodeTimeout, "it took too long")
 	errMany = abi.Errorf(abi.CodeExhausted, "%d actions after it are out with the handler (MaxLater)", abi.MaxLater)
+	errMore = abi.Errorf(abi.CodeExhausted, "%d actions of the companion after it are out with the handler (MaxLaterOfOne)", abi.MaxLaterOfOne)
 )
 
 // work is an action that a handler carries out. It is out until its result is told, once.
@@ -44,17 +45,20 @@ func (s *Stage) goesOn(w *work) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w.later = true
-	var oldest *work
-	n := 0
+	var all, mine []*work
 	for _, one := range s.out {
-		if one.later && one.p.Name == w.p.Name {
-			if n++; oldest == nil {
-				oldest = one
-			}
+		if !one.later || one.p.Name != w.p.Name {
+			continue
+		}
+		if all = append(all, one); one.action.Who == w.action.Who {
+			mine = append(mine, one)
 		}
 	}
-	if n > abi.MaxLater {
-		oldest.end(errMany)
+	switch {
+	case len(mine) > abi.MaxLaterOfOne:
+		mine[0].end(errMore)
+	case len(all) > abi.MaxLater:
+		all[0].end(errMany)
 	}
 }
 

@@ -182,24 +182,37 @@ func TestWhatIsOutEndsWithTheHandler(t *testing.T) {
 	})
 }
 
-// TestMuchIsOut: of more than its bound the oldest fail.
+// TestMuchIsOut: of more than its bounds the oldest fail, of the companion's or of all.
 func TestMuchIsOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorker(t, later)
 		var want []string
-		for n := range abi.MaxLater + 3 {
-			w.play(fmt.Sprint(n))
-			if synctest.Wait(); n >= abi.MaxLater {
-				want = append(want, fmt.Sprintf("aya %d false 64 actions after it are out with the handler (MaxLater)", n-abi.MaxLater))
+		play := func(who string, n int, fails string) {
+			w.acts.take(entry.Action{ID: fmt.Sprint(who, n), Who: who, Action: "lamp.set"})
+			if synctest.Wait(); fails != "" {
+				want = append(want, fails)
 			}
 		}
+		for n := range abi.MaxLaterOfOne + 3 {
+			fails := ""
+			if n >= abi.MaxLaterOfOne {
+				fails = fmt.Sprintf("aya aya%d false 32 actions of the companion after it are out with the handler (MaxLaterOfOne)", n-abi.MaxLaterOfOne)
+			}
+			play("aya", n, fails)
+		}
+		for n := range abi.MaxLaterOfOne {
+			play("kyoko", n, "")
+		}
+		for n := range 2 {
+			play("mei", n, fmt.Sprintf("aya aya%d false 64 actions after it are out with the handler (MaxLater)", n+3))
+		}
 		w.ledger.has(t, want...)
-		if code := w.tells("3", true, "done"); code != "" || len(w.out) != abi.MaxLater-1 {
+		if code := w.tells("aya5", true, "done"); code != "" || len(w.out) != abi.MaxLater-1 {
 			t.Errorf("%s, %d are out", code, len(w.out))
 		}
 		w.leave()
 		w.busy.Wait()
-		if n := len(w.ledger.told); n != abi.MaxLater+3 || len(w.out) != 0 {
+		if n := len(w.ledger.told); n != 2*abi.MaxLaterOfOne+5 || len(w.out) != 0 {
 			t.Errorf("%d results, %d are out", n, len(w.out))
 		}
 	})
