@@ -78,6 +78,7 @@ const (
 	HostBlobPut           = "blob.put"           // Blob -> BlobRef
 	HostBlobGet           = "blob.get"           // BlobRef -> Blob
 	HostTimerSet          = "timer.set"          // TimerAsk -> {}
+	HostActionResult      = "action.result"      // ResultAsk -> {}
 )
 
 // AlwaysGranted lists the host ops that no module has to be granted.
@@ -91,7 +92,7 @@ func AlwaysGranted() []string {
 // GrantedOnly lists the host ops that a companion has to be granted by name.
 func GrantedOnly() []string {
 	return []string{HostSay, HostActionEmit, HostModelGenerate, HostConversationStart, HostConversationEnd, HostMemorySearch, HostMemoryAdd, HostHTTPFetch,
-		HostPerceptionEmit, HostPerceptionRetract, HostSoundEmit, HostBlobPut, HostBlobGet, HostTimerSet,
+		HostPerceptionEmit, HostPerceptionRetract, HostSoundEmit, HostBlobPut, HostBlobGet, HostTimerSet, HostActionResult,
 	}
 }
 

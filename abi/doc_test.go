@@ -33,7 +33,7 @@ func TestContract(t *testing.T) {
 		"MaxKVKeys": abi.MaxKVKeys, "MaxKVTotal": abi.MaxKVTotal, "MaxHistory": abi.MaxHistory, "MaxKnowledge": abi.MaxKnowledge, "MaxRandom": abi.MaxRandom, "RecentInAsk": abi.RecentInAsk,
 		"MaxMembers": abi.MaxMembers, "MaxMemoryText": abi.MaxMemoryText, "MaxMemoryKeys": abi.MaxMemoryKeys, "MaxMemories": abi.MaxMemories, "MaxMemoryAdds": abi.MaxMemoryAdds,
 		"MaxPast": abi.MaxPast, "MaxPastBytes": abi.MaxPastBytes, "MaxKeep": abi.MaxKeep, "MaxKeepText": abi.MaxKeepText, "MaxAdded": abi.MaxAdded,
-		"MaxPolicy": abi.MaxPolicy, "MaxDigest": abi.MaxDigest, "MaxFeedback": abi.MaxFeedback,
+		"MaxPolicy": abi.MaxPolicy, "MaxDigest": abi.MaxDigest, "MaxFeedback": abi.MaxFeedback, "MaxLater": abi.MaxLater, "MaxLaterOfOne": abi.MaxLaterOfOne, "MaxLaterTime": abi.MaxLaterTime,
 	} {
 		row := regexp.MustCompile(`\|[^|\n]*\|[^|\n]*\b` + fmt.Sprint(value) + `\b[^|\n]*\| ` + "`" + name + "`")
 		if !row.MatchString(doc) {

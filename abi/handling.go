@@ -21,9 +21,23 @@ type Acting struct {
 // Acted is what came of it. An error of the module says that nothing did.
 type Acted struct {
 	Message string `json:"message,omitempty"` // for the companion, and whoever looks; at most MaxActed bytes are kept
+	Later   bool   `json:"later,omitempty"`   // the work goes on, and HostActionResult tells what came of it; Message is told nobody
 }
 
-// MaxActed bounds Acted.Message, and an error of OpAct, in bytes.
+// ResultAsk is the data of HostActionResult: what came of an action that a handler was asked to carry out. It may come
+// before OpAct has answered, whose answer is told nobody then.
+type ResultAsk struct {
+	ID        string `json:"id"` // of the action
+	Companion string `json:"companion"`
+	OK        bool   `json:"ok"`
+	Message   string `json:"message,omitempty"` // as Acted has it; where OK is false, why nothing came of it
+}
+
+// Bounds of work that goes on: how many actions of a handler's may be out, how many of them of one companion, which is
+// less than its room waits for, and for how long, in milliseconds.
+const MaxLater, MaxLaterOfOne, MaxLaterTime = 64, 32, 600_000
+
+// MaxActed bounds Acted.Message, ResultAsk.Message, and an error of OpAct, in bytes.
 const MaxActed = 1000
 
 // MaxHandled is how many actions a handler may offer.
@@ -182,6 +196,11 @@ type Timer struct {
 // Bounds of timers: of the time of one, in milliseconds, and of how many a handler has.
 const MinTimer, MaxTimers = 100, 64
 
+// OfHandlers says whether an op is one that handlers alone are asked.
+func OfHandlers(op string) bool {
+	return slices.Contains([]string{OpAct, OpShow, OpSense, OpLine, OpTimer, OpRun}, op)
+}
+
 // checkHandling reports what is wrong with what a module says of itself as a handler.
 func (d Description) checkHandling() error {
 	handles := d.Kind != "" && d.Kind != Character
@@ -194,7 +213,7 @@ func (d Description) checkHandling() error {
 		return Field("describe.actions", CodeTooLarge, "%d actions, at most %d", len(d.Actions), MaxHandled)
 	}
 	for _, op := range d.Ops {
-		if !handles && slices.Contains([]string{OpAct, OpShow, OpSense, OpLine, OpTimer, OpRun}, op) {
+		if !handles && OfHandlers(op) {
 			return Field("describe.ops", CodeInvalid, "%s is a handler's, and the kind is %q", op, d.Kind)
 		}
 	}

@@ -116,8 +116,10 @@ type (
 		Emotion string `json:"emotion,omitempty"`
 	}
 	// ActionAsk asks for an action of the companion's card. With a Perception the
-	// card's events must allow the action for it.
+	// card's events must allow the action for it. A handler says which of its companions is to play it, and plays
+	// none that is offered.
 	ActionAsk struct {
+		Companion  string          `json:"companion,omitempty"` // where a handler asks
 		Action     string          `json:"action"`
 		Parameters json.RawMessage `json:"parameters,omitempty"`
 		Perception string          `json:"perception,omitempty"` // title of what led to it

@@ -252,7 +252,7 @@ func TestBeacon(t *testing.T) {
 			h.drop(build(t, "./testdata/clerk", "clerk", ""), "clerk.wasm")
 			plugins := filepath.Join(h.dir, "plugins")
 			settings := handlerRoom + "[handler.tower]\nmodule = \"beacon\"\nsecrets = { password = \"" + filepath.Join(h.dir, "password") + "\" }\n" +
-				"[module.beacon]\ngrant = [\"perception.emit\", \"timer.set\"]\n"
+				"[module.beacon]\ngrant = [\"perception.emit\", \"timer.set\", \"action.result\", \"action.emit\"]\n"
 			build1 := func(version string) {
 				t.Helper()
 				if carrier == "wasm" {
@@ -299,7 +299,7 @@ func TestBeacon(t *testing.T) {
 				t.Helper()
 				n := len(h.messages("main"))
 				h.say("main", "taro", "clerk, play:"+action)
-				h.until("clerk answers", func() bool { return len(h.messages("main")) == n+2 })
+				h.until("clerk answers", func() bool { return len(h.messages("main")) >= n+2 })
 				id, _, _ := strings.Cut(strings.TrimPrefix(h.messages("main")[n+1].Text, "played "), ",")
 				h.until("the result", func() bool {
 					for _, e := range h.entries("main") {
@@ -322,6 +322,20 @@ func TestBeacon(t *testing.T) {
 			if why := tells("beacon.leak"); why != "the password is (secret)" {
 				t.Error(why)
 			}
+			if what := tells("beacon.later"); what != "done later, with (secret)" {
+				t.Error(what)
+			}
+			h.until("a second result is refused", func() bool { return strings.Contains(tells("beacon.tell"), "twice: not_found") })
+			if why := tells("beacon.again"); !strings.Contains(why, "beacon.tell") || !strings.Contains(why, "a handler plays actions of the card alone") {
+				t.Error(why)
+			}
+			if what := tells("beacon.say"); what != "it waits for the floor: true" {
+				t.Error(what)
+			}
+			h.until("it is said", func() bool {
+				said := h.messages("main")
+				return said[len(said)-1].From == "clerk" && said[len(said)-1].Text == "Ahoy from the tower!"
+			})
 			build1("2")
 			h.until("the timer of the next generation", func() bool { return perceived(`{"n":7}`) == 2 })
 			h.until("the run of the next generation", func() bool { return perceived(`"it runs"`) == 2*runs })

@@ -66,7 +66,7 @@ func TestEnvironmentProblems(t *testing.T) {
 		"COMPANIOND_ROOM_MAIN_PATIENSE=1s":          `environment: COMPANIOND_ROOM_MAIN_PATIENSE: matches no key and is ignored (did you mean COMPANIOND_ROOM_MAIN_PATIENCE?)`,
 		"COMPANIOND_ROOM_MIAN_PACE=1s":              `environment: COMPANIOND_ROOM_MIAN_PACE: matches no key and is ignored (did you mean COMPANIOND_ROOM_MAIN_PACE?)`,
 		"COMPANIOND_MODEL_MIAN_URL=http://a/v1":     `environment: COMPANIOND_MODEL_MIAN_URL: matches no key and is ignored`,
-		"COMPANIOND_MODULES_GRANT=say,sya":          `environment: COMPANIOND_MODULES_GRANT: "sya" is unknown, have: say, action.emit, model.generate, conversation.start, conversation.end, memory.search, memory.add, http.fetch, perception.emit, perception.retract, sound.emit, blob.put, blob.get, timer.set (did you mean "say"?)`,
+		"COMPANIOND_MODULES_GRANT=say,sya":          `environment: COMPANIOND_MODULES_GRANT: "sya" is unknown, have: say, action.emit, model.generate, conversation.start, conversation.end, memory.search, memory.add, http.fetch, perception.emit, perception.retract, sound.emit, blob.put, blob.get, timer.set, action.result (did you mean "say"?)`,
 		"COMPANIOND_SERVICE_HOST=10.0.0.1":          `environment: COMPANIOND_SERVICE_HOST: matches no key and is ignored`,
 		"COMPANIOND_PORT_3000_TCP=tcp://10.0.0.1:1": `environment: COMPANIOND_PORT_3000_TCP: matches no key and is ignored`,
 		"COMPANIOND_DOOR_LISTEN=":                   `environment: COMPANIOND_DOOR_LISTEN: "" is not host:port (try "127.0.0.1:3000")`,

@@ -26,9 +26,9 @@ func modelRows() []row {
 		return row{key, map[string]any{
 			`[]`: []string{}, `["model.generate"]`: []string{"model.generate"}, `["say", "action.emit"]`: []string{"say", "action.emit"},
 		}, map[string]string{
-			`["action.emti"]`:  `"action.emti" is unknown, have: say, action.emit, model.generate, conversation.start, conversation.end, memory.search, memory.add, http.fetch, perception.emit, perception.retract, sound.emit, blob.put, blob.get, timer.set (did you mean "action.emit"?)`,
-			`["*"]`:            `"*" is unknown, have: say, action.emit, model.generate, conversation.start, conversation.end, memory.search, memory.add, http.fetch, perception.emit, perception.retract, sound.emit, blob.put, blob.get, timer.set`,
-			`[""]`:             `"" is unknown, have: say, action.emit, model.generate, conversation.start, conversation.end, memory.search, memory.add, http.fetch, perception.emit, perception.retract, sound.emit, blob.put, blob.get, timer.set`,
+			`["action.emti"]`:  `"action.emti" is unknown, have: say, action.emit, model.generate, conversation.start, conversation.end, memory.search, memory.add, http.fetch, perception.emit, perception.retract, sound.emit, blob.put, blob.get, timer.set, action.result (did you mean "action.emit"?)`,
+			`["*"]`:            `"*" is unknown, have: say, action.emit, model.generate, conversation.start, conversation.end, memory.search, memory.add, http.fetch, perception.emit, perception.retract, sound.emit, blob.put, blob.get, timer.set, action.result`,
+			`[""]`:             `"" is unknown, have: say, action.emit, model.generate, conversation.start, conversation.end, memory.search, memory.add, http.fetch, perception.emit, perception.retract, sound.emit, blob.put, blob.get, timer.set, action.result`,
 			`["kv.get"]`:       `"kv.get" is always granted (leave it out)`,
 			`["say", "say"]`:   `"say" is in the list twice`,
 			`"model.generate"`: `"model.generate" is not a list (try ["model.generate"])`,

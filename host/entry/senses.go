@@ -52,7 +52,7 @@ type Action struct {
 	Action     string          `json:"action"`
 	Parameters json.RawMessage `json:"parameters"`
 	Perception string          `json:"perception,omitempty"` // title of what led to it
-	By         string          `json:"by,omitempty"`         // an agent that played it
+	By         string          `json:"by,omitempty"`         // an agent or a handler that played it
 	Delivered  int             `json:"delivered"`            // bodies connected
 	Warning    string          `json:"warning,omitempty"`
 	// Perceived is the seq of the KindPerceived that the companion was judging.

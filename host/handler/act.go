@@ -48,7 +48,7 @@ func (x *actor) take(a entry.Action) {
 	select {
 	case x.waiting <- struct{}{}:
 	default:
-		x.busy.Go(func() { s.tell(x.talk, p, a, "", errFull, x.log) })
+		x.busy.Go(func() { _ = s.tell(x.talk, p, a, "", errFull, x.log) })
 		return
 	}
 	before, mine := x.last, make(chan struct{})
@@ -56,14 +56,16 @@ func (x *actor) take(a entry.Action) {
 	x.busy.Go(func() {
 		defer close(mine)
 		<-before
-		s.act(x.ctx, x.talk, x.now.Load(), a, x.log)
+		if w := s.act(x.ctx, x.talk, x.now.Load(), a, x.log); w != nil {
+			x.busy.Go(func() { s.await(x.ctx, w) })
+		}
 		<-x.waiting
 	})
 }
 
-// act has an action carried out, and tells the room what came of it. It may still end when the handler's time, here,
-// has. A module carries out one action at a time, and while others wait for it their time does not run.
-func (s *Stage) act(here context.Context, talk rooms.Room, p *post, a entry.Action, log *slog.Logger) {
+// act has an action carried out, and tells the room what came of it, or gives the work that goes on. It may still end when
+// the handler's time, here, has. A module carries out one action at a time, and while others wait for it their time does not run.
+func (s *Stage) act(here context.Context, talk rooms.Room, p *post, a entry.Action, log *slog.Logger) *work {
 	turn := s.turn(p.Module)
 	select {
 	case turn <- struct{}{}:
@@ -71,9 +73,10 @@ func (s *Stage) act(here context.Context, talk rooms.Room, p *post, a entry.Acti
 	case <-here.Done():
 	}
 	if here.Err() != nil {
-		s.tell(talk, p, a, "", errLeft, log)
-		return
+		_ = s.tell(talk, p, a, "", errLeft, log) // which tells the log what it cannot tell
+		return nil
 	}
+	w := s.begin(talk, p, a, log)
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	defer context.AfterFunc(here, func() { time.AfterFunc(grace, cancel) })()
@@ -81,7 +84,13 @@ func (s *Stage) act(here context.Context, talk rooms.Room, p *post, a entry.Acti
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		err = errLeft
 	}
-	s.tell(talk, p, a, did.Message, err, log)
+	if err == nil && did.Later {
+		s.goesOn(w)
+		return w
+	}
+	_ = s.finish(w, did.Message, err) // its result came before, or the log has why it cannot be told
+	<-w.told
+	return nil
 }
 
 // turn gives what holds a token while a module carries out an action.
@@ -95,7 +104,7 @@ func (s *Stage) turn(id string) chan struct{} {
 }
 
 // tell tells the room what came of an action.
-func (s *Stage) tell(talk rooms.Room, p *post, a entry.Action, message string, why error, log *slog.Logger) {
+func (s *Stage) tell(talk rooms.Room, p *post, a entry.Action, message string, why error, log *slog.Logger) error {
 	r := abi.Result{ID: a.ID, OK: why == nil, Reason: short(p.hide(message))}
 	if why != nil {
 		r.Reason = p.hide(reason(why))
@@ -103,9 +112,11 @@ func (s *Stage) tell(talk rooms.Room, p *post, a entry.Action, message string, w
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
-	if err := talk.Done(ctx, a.Who, p.Name, r, nil); err != nil {
+	err := talk.Done(ctx, a.Who, p.Name, r, nil)
+	if err != nil {
 		log.Warn("what came of an action cannot be told", "action", a.Action, "id", a.ID, "error", err)
 	}
+	return err
 }
 
 // carryOut asks the handler's module.

@@ -69,6 +69,7 @@ type Stage struct {
 	timers map[string]*timers       // by handler; New makes all of them
 	here   context.Context          // of Run; nil while it does not run
 	acting sync.WaitGroup           // what people have done; begins under mu, while Run runs
+	out    []*work                  // oldest first
 }
 
 // New makes a stage.
@@ -122,6 +123,7 @@ func (s *Stage) Run(ctx context.Context) error {
 	defer look.Stop()
 	for {
 		posts := s.posts()
+		s.outlive(posts)
 		keepers.fill(ctx, &busy, s, posts)
 		seats.fill(ctx, &busy, s, posts)
 		select {

@@ -195,7 +195,7 @@ func (s *Stage) keepTime(ctx context.Context, p *post) {
 		case <-ctx.Done():
 			return
 		case one := <-due:
-			if p.timers.take(one) {
+			if ctx.Err() == nil && p.timers.take(one) {
 				s.ring(ctx, p, one)
 			}
 		}

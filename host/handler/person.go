@@ -96,9 +96,15 @@ func (s *Stage) Act(ctx context.Context, by, name, action string, parameters jso
 		log.Info("an action of a handler, which a person asked for, failed", "error", err)
 		return "", err
 	}
-	log.Info("a handler carried out what a person asked for")
+	log.Info("a handler carried out what a person asked for", "later", did.Later)
+	if did.Later {
+		return untold, nil
+	}
 	return short(p.hide(did.Message)), nil
 }
+
+// untold is what a person is told of work that goes on: nobody would hear how it ends.
+const untold = "it has begun, and goes on; how it ends is told to nobody here"
 
 // able finds the handler that has an action, and holds the parameters to its schema.
 func (s *Stage) able(name, action string, parameters json.RawMessage) (*post, error) {

@@ -3,6 +3,7 @@ package handler
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,9 @@ import (
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/moduletest"
 )
+
+// errGoesOn is what a handler of a test answers where the work goes on.
+var errGoesOn = errors.New("it goes on")
 
 // newDesk is a tower that acts: on answers what it is asked, and may be nil.
 func newDesk(t *testing.T, h Handler, settings string, on func(context.Context, abi.Acting) (string, error)) *tower {
@@ -33,6 +37,9 @@ func newDesk(t *testing.T, h Handler, settings string, on func(context.Context, 
 			return json.RawMessage(`{"message":"done"}`), err
 		}
 		message, err := on(ctx, a)
+		if errors.Is(err, errGoesOn) {
+			return json.RawMessage(`{"later":true}`), nil
+		}
 		out, _ := json.Marshal(abi.Acted{Message: message})
 		return out, err
 	}
@@ -130,6 +137,11 @@ func TestAPersonIsToldWhatFailed(t *testing.T) {
 		says := ""
 		x := newDesk(t, Handler{Secrets: where}, `{"type":"object","properties":{"password":{"type":"string"}}}`, func(context.Context, abi.Acting) (string, error) { return says, fails })
 		defer x.runs(t)()
+		fails = errGoesOn
+		if got, err := x.acts(t, "tower", "lamp.break", ""); got != untold || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+		fails = nil
 		says = "with hunter2\x1b"
 		if got, err := x.acts(t, "tower", "lamp.break", ""); got != "with (secret)" || err != nil {
 			t.Errorf("%q, %v", got, err)

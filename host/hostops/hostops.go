@@ -48,6 +48,8 @@ type Handlers interface {
 	Emit(ctx context.Context, c module.Caller, a abi.PerceptionAsk) (abi.Emitted, error)
 	Retract(ctx context.Context, c module.Caller, a abi.RetractAsk) (abi.Retracted, error)
 	SetTimer(c module.Caller, a abi.TimerAsk) error
+	Result(c module.Caller, a abi.ResultAsk) error
+	Play(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error)
 }
 
 // Memory is what companions remember, as far as their modules ask for it. *memory.Keeper
@@ -96,14 +98,14 @@ func (o *Ops) HostCall(ctx context.Context, c module.Caller, op string, data jso
 			return struct{}{}, o.Segment(ctx, c.Room, c.Companion, c.Call, a)
 		})
 	case abi.HostActionEmit:
-		return module.Answer(data, func(a abi.ActionAsk) (abi.ActionPlayed, error) { return o.Act(ctx, c, a) })
+		return module.Answer(data, func(a abi.ActionAsk) (abi.ActionPlayed, error) { return o.play(ctx, c, a) })
 	case abi.HostConversationStart:
 		return module.Answer(data, func(a abi.ConversationAsk) (abi.ConversationNow, error) { return o.startTalk(ctx, c, a) })
 	case abi.HostConversationEnd:
 		return module.Answer(data, func(a abi.ConversationEndAsk) (abi.ConversationNow, error) { return o.endTalk(ctx, c, a) })
 	case abi.HostMemorySearch, abi.HostMemoryAdd:
 		return o.memory(ctx, c, op, data)
-	case abi.HostPerceptionEmit, abi.HostPerceptionRetract, abi.HostTimerSet:
+	case abi.HostPerceptionEmit, abi.HostPerceptionRetract, abi.HostTimerSet, abi.HostActionResult:
 		return o.handling(ctx, c, op, data)
 	case abi.HostBlobPut, abi.HostBlobGet, abi.HostSoundEmit:
 		return o.sounds(ctx, c, op, data)
@@ -111,6 +113,17 @@ func (o *Ops) HostCall(ctx context.Context, c module.Caller, op string, data jso
 		return module.Answer(data, func(a abi.ModelAsk) (abi.ModelAnswer, error) { return o.Generate(ctx, c, a) })
 	}
 	return nil, abi.Errorf(abi.CodeUnknownOp, "host_call: there is no op %q", op)
+}
+
+// play has a companion play an action: the one that asks, or one of a handler's.
+func (o *Ops) play(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error) {
+	switch {
+	case !abi.OfHandlers(c.Op) && (a.Companion == "" || a.Companion == c.Companion):
+		return o.Act(ctx, c, a)
+	case o.Handlers == nil:
+		return abi.ActionPlayed{}, abi.Errorf(abi.CodeUnavailable, "%s: there are no handlers here", abi.HostActionEmit)
+	}
+	return o.Handlers.Play(ctx, c, a)
 }
 
 // handling runs an op of handlers.
@@ -122,6 +135,8 @@ func (o *Ops) handling(ctx context.Context, c module.Caller, op string, data jso
 		return module.Answer(data, func(a abi.PerceptionAsk) (abi.Emitted, error) { return o.Handlers.Emit(ctx, c, a) })
 	case op == abi.HostPerceptionRetract:
 		return module.Answer(data, func(a abi.RetractAsk) (abi.Retracted, error) { return o.Handlers.Retract(ctx, c, a) })
+	case op == abi.HostActionResult:
+		return module.Answer(data, func(a abi.ResultAsk) (struct{}, error) { return struct{}{}, o.Handlers.Result(c, a) })
 	}
 	return module.Answer(data, func(a abi.TimerAsk) (struct{}, error) { return struct{}{}, o.Handlers.SetTimer(c, a) })
 }

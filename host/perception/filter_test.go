@@ -2,10 +2,12 @@ package perception_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
@@ -48,5 +50,39 @@ func TestFilter(t *testing.T) {
 			t.Errorf("asked %q", asked)
 		}
 		h.expect(t, map[string]int{"taken": 1, "judged": 1, "said": 1, "refused": 3})
+	})
+}
+
+// TestAFullQueueAsksNobody: what is not taken anyway costs no handler's time, and what a person says is asked about however
+// much waits.
+func TestAFullQueueAsksNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, 2)
+		h.takes = time.Minute
+		asked := 0
+		h.filter = func(_ string, p abi.Percept) (abi.Percept, error) {
+			asked++
+			return p, nil
+		}
+		defer h.run()()
+		h.must(t, text("news", "is judged"))
+		synctest.Wait()
+		for n := range 2 {
+			h.must(t, text("news", fmt.Sprint(n)))
+		}
+		for _, p := range []card.Percept{text("news", "too much"), gift(7), object("vision", `{"x":1}`)} {
+			var full *perception.Full
+			if _, err := h.Offer(context.Background(), "nikoni", p, "cam"); abi.CodeOf(err) != abi.CodeExhausted || !errors.As(err, &full) {
+				t.Errorf("%s: %v", p.Title, err)
+			}
+		}
+		if asked != 3 {
+			t.Errorf("the filter was asked %d times", asked)
+		}
+		h.must(t, text("input", "hello"))
+		if asked != 4 {
+			t.Errorf("with what is said, the filter was asked %d times", asked)
+		}
+		h.expect(t, map[string]int{"taken": 3, "said": 1, "refused": 3, "waiting": 3})
 	})
 }

@@ -151,6 +151,15 @@ func TestActOffered(t *testing.T) {
 				t.Errorf("%s of the card: %+v, %v", name, a, err)
 			}
 		}
+		before := s.count(entry.KindAction)
+		for name, code := range map[string]abi.Code{"play": abi.CodeDenied, "wave": "", "both": ""} {
+			if _, err := s.room.Act(s.t.Context(), "aya", rooms.Player{Agent: "lamp", Card: true}, abi.ActionAsk{Action: name, Parameters: json.RawMessage(`{"cell":"a1"}`)}); abi.CodeOf(err) != code {
+				t.Errorf("%s by a handler: %v", name, err)
+			}
+		}
+		if n := s.count(entry.KindAction) - before; n != 2 {
+			t.Errorf("handlers played %d actions", n)
+		}
 		leave()
 		if _, err := act("play", `{"cell":"a1"}`); abi.CodeOf(err) != abi.CodeNotFound {
 			t.Errorf("when the game has left: %v", err)

@@ -274,10 +274,11 @@ type Branch struct {
 	Closed bool   `json:"closed,omitempty"`
 }
 
-// Player is who plays an action: an agent for the companion, or the companion in
+// Player is who plays an action: an agent or a handler for the companion, or the companion in
 // a call of its own.
 type Player struct {
 	Agent    string
+	Card     bool   // it plays actions of the card alone, and none that a game or a handler offers
 	Call, Op string // id and op of the request that the companion is answering
 }
 

@@ -2,6 +2,7 @@ package companion
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/companiond/companiond/abi"
@@ -19,7 +20,8 @@ type Handler struct {
 	// Settings is the JSON Schema of its settings, an object; empty for a handler without any.
 	Settings string
 	// Act carries out an action. What it answers is told to the companion; an error says that nothing came
-	// of it, and an [*abi.Error] says so in its own words.
+	// of it, and an [*abi.Error] says so in its own words. With [ErrLater] the work goes on, and [Host.TellResult] says
+	// later what came of it.
 	Act func(h *Host, a Acting) (message string, err error)
 	// Show is told what a room shows of a companion: its lines, their parts and their sounds, when a body begins to
 	// say them and when they are over, and its actions.
@@ -35,6 +37,10 @@ type Handler struct {
 	// lock. Where it ends before, it is called again later.
 	Run func(h *Host, r abi.Running) error
 }
+
+// ErrLater is what [Handler.Act] answers where the work takes longer than the call may: [Host.TellResult] tells what came of
+// it, in another call of the handler, within ten minutes.
+var ErrLater = errors.New("the work goes on")
 
 // RegisterHandler makes c the handler of this module. Call it once, from init, in place of [Register].
 func RegisterHandler(c Handler) {
@@ -88,6 +94,9 @@ func (c *Handler) dispatch(req abi.Request, h *Host) (any, error) {
 
 func (c *Handler) act(h *Host, a Acting) (abi.Acted, error) {
 	message, err := c.Act(h, a)
+	if errors.Is(err, ErrLater) {
+		return abi.Acted{Later: true}, nil
+	}
 	if abi.CodeOf(err) == abi.CodeInternal {
 		h.Log(abi.LevelError, "act: "+err.Error()) // which nobody else is told
 	}
@@ -97,6 +106,12 @@ func (c *Handler) act(h *Host, a Acting) (abi.Acted, error) {
 // Emit has a companion perceive something. It has to be granted, and the companion be one of the handler's.
 func (h *Host) Emit(p abi.PerceptionAsk) (e abi.Emitted, err error) {
 	return e, h.Ask(abi.HostPerceptionEmit, p, &e)
+}
+
+// ActFor is [Host.Act] for a handler: one of its companions plays an action of its card. It has to be granted
+// (action.emit). The action "speak" with a message is a wish to say something, as any that waits for the floor.
+func (h *Host) ActFor(who, action string, parameters any) (played abi.ActionPlayed, err error) {
+	return h.act(abi.ActionAsk{Companion: who, Action: action}, parameters)
 }
 
 // Retract takes back what was emitted and is not judged yet; count is how many perceptions that were.
@@ -118,6 +133,10 @@ func (h *Host) GetBlob(ref abi.BlobRef) (b abi.Blob, err error) {
 
 // Sound tells a room that a part of a line has a sound.
 func (h *Host) Sound(s abi.Sound) error { return h.Ask(abi.HostSoundEmit, s, nil) }
+
+// TellResult tells what came of an action for which [Handler.Act] answered [ErrLater]. It has to be granted. It is refused
+// for an action that is not out: its result was told, it took too long, or its handler was another by then.
+func (h *Host) TellResult(r abi.ResultAsk) error { return h.Ask(abi.HostActionResult, r, nil) }
 
 // SetTimer has [Handler.Timer] called after a while.
 func (h *Host) SetTimer(t abi.TimerAsk) error { return h.Ask(abi.HostTimerSet, t, nil) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +24,14 @@ func TestHandler(t *testing.T) {
 				return "", abi.Errorf(abi.CodeUnavailable, "it is broken")
 			case "2":
 				return "", errors.New("secret path")
+			case "3":
+				if err := h.TellResult(abi.ResultAsk{ID: "6", Companion: a.Companion, OK: true, Message: "drawn"}); err != nil {
+					return "", err
+				}
+				if _, err := h.ActFor(a.Companion, "speak", map[string]string{"message": "soon"}); err != nil {
+					return "", err
+				}
+				return "", fmt.Errorf("%w: a picture", companion.ErrLater)
 			}
 			return a.Companion + " set it", h.Set("last", a.ID)
 		},
@@ -39,6 +48,9 @@ func TestHandler(t *testing.T) {
 	}
 	if _, err := l.Act(companion.Acting{Parameters: json.RawMessage("2")}); abi.CodeOf(err) != abi.CodeInternal || strings.Contains(err.Error(), "secret") || !strings.Contains(strings.Join(l.Logs, "\n"), "secret path") {
 		t.Errorf("%v, %q", err, l.Logs)
+	}
+	if did, err := l.Act(companion.Acting{Companion: "aya", Parameters: json.RawMessage("3")}); err != nil || did != (abi.Acted{Later: true}) || len(l.Handled.Results) != 1 || l.Handled.Results[0].Message != "drawn" || len(l.Played) != 1 || l.Played[0].Companion != "aya" || string(l.Played[0].Parameters) != `{"message":"soon"}` {
+		t.Errorf("%+v, %v, %+v", did, err, l.Handled)
 	}
 	if _, err := l.Vote(companion.Scene{}); abi.CodeOf(err) != abi.CodeUnknownOp {
 		t.Errorf("it votes: %v", err)

@@ -17,6 +17,7 @@ type Handled struct {
 	Retracted []abi.RetractAsk
 	Sounds    []abi.Sound
 	Timers    []abi.TimerAsk
+	Results   []abi.ResultAsk
 	Blobs     map[string]abi.Blob // by hash
 	// Refuse, where it is set, is asked before each host op of handlers; what it gives is the answer, unless that is nil.
 	Refuse func(op string, data json.RawMessage) error
@@ -95,6 +96,11 @@ func (l *Local) handled(op string, data json.RawMessage) (any, error) {
 	case abi.HostTimerSet:
 		return asked(data, func(t abi.TimerAsk) (struct{}, error) {
 			l.Handled.Timers = append(l.Handled.Timers, t)
+			return struct{}{}, nil
+		})
+	case abi.HostActionResult:
+		return asked(data, func(r abi.ResultAsk) (struct{}, error) {
+			l.Handled.Results = append(l.Handled.Results, r)
 			return struct{}{}, nil
 		})
 	case abi.HostBlobPut:

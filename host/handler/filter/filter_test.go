@@ -245,6 +245,22 @@ func TestWhoIsAsked(t *testing.T) {
 	}
 }
 
+// TestNoModuleWaitsForItself: in a call of its own it is not asked, and the others are.
+func TestNoModuleWaitsForItself(t *testing.T) {
+	source, other := says(`{"refuse":"never asked"}`), says("{}")
+	f, _ := house{"source": source, "other": other}.filter(t, filter.Handler{Name: "first", Module: "source", Fail: "stop"}, filter.Handler{Name: "other"}, filter.Handler{Name: "second", Module: "source"})
+	ctx := module.During(t.Context(), "source")
+	if _, steps, refused := f.Sense(ctx, "aya", "main", text("x")); refused != "" || !reflect.DeepEqual(did(steps), []string{"other passed"}) {
+		t.Errorf("sense: %q, %q", did(steps), refused)
+	}
+	if _, steps, refused := f.Line(ctx, "aya", "main", "x"); refused != "" || !reflect.DeepEqual(did(steps), []string{"other passed"}) {
+		t.Errorf("line: %q, %q", did(steps), refused)
+	}
+	if _, _, refused := f.Line(t.Context(), "aya", "main", "x"); refused == "" || len(source.asked) != 1 {
+		t.Errorf("in no call of its: %q, asked %d times", refused, len(source.asked))
+	}
+}
+
 // TestAModuleGoesAndComes: it is known to filter while it is away, and what the next one answers counts.
 func TestAModuleGoesAndComes(t *testing.T) {
 	first := says("{}")

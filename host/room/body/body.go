@@ -82,6 +82,9 @@ func (b *Body) Act(ctx context.Context, who string, by rooms.Player, a abi.Actio
 	}
 	warning, err := c.Permit(a)
 	if lent, _, ok := b.cfg.Bodies.Lent(b.cfg.Room, who, a.Action); ok && (abi.CodeOf(err) == abi.CodeNotFound || abi.CodeOf(err) == abi.CodeDenied) {
+		if by.Card {
+			return abi.ActionPlayed{}, b.refused(abi.Errorf(abi.CodeDenied, "action: %q is offered to %s by a game or a handler; a handler plays actions of the card alone", a.Action, who))
+		}
 		return b.actOffered(ctx, who, by, a, lent)
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ var version string
 
 var handler = companion.Handler{
 	Name: "Beacon", Version: version, Needs: []string{abi.HostPerceptionEmit, abi.HostTimerSet},
-	Actions:  []companion.Offer{{Name: "beacon.tell"}, {Name: "beacon.leak"}},
+	Actions:  []companion.Offer{{Name: "beacon.tell"}, {Name: "beacon.leak"}, {Name: "beacon.later"}, {Name: "beacon.say"}, {Name: "beacon.again"}},
 	Settings: `{"type":"object","properties":{"password":{"type":"string","minLength":8}},"required":["password"]}`,
 	Act: func(h *companion.Host, a companion.Acting) (string, error) {
 		var set struct{ Password string }
@@ -25,6 +25,24 @@ var handler = companion.Handler{
 		}
 		if a.Action == "beacon.leak" {
 			return "", abi.Errorf(abi.CodeUnavailable, "the password is %s", set.Password)
+		}
+		if a.Action == "beacon.later" {
+			ask, err := json.Marshal(abi.ResultAsk{ID: a.ID, Companion: a.Companion, OK: true, Message: "done later, with " + set.Password})
+			if err == nil {
+				err = h.SetTimer(abi.TimerAsk{Name: "later", After: abi.MinTimer, Data: ask})
+			}
+			if err != nil {
+				return "", err
+			}
+			return "", companion.ErrLater
+		}
+		if a.Action == "beacon.say" {
+			played, err := h.ActFor(a.Companion, "speak", map[string]string{"message": "Ahoy from the tower!"})
+			return fmt.Sprintf("it waits for the floor: %v", played.Wish > 0), err
+		}
+		if a.Action == "beacon.again" {
+			_, err := h.ActFor(a.Companion, "beacon.tell", nil)
+			return "", err
 		}
 		shown, _, err := h.Get("shown")
 		return fmt.Sprintf("%d letters; shown%s", len(set.Password), shown), err
@@ -52,12 +70,30 @@ var handler = companion.Handler{
 			}
 			return
 		}
+		if t.Name == "later" {
+			tellLate(h, t.Data)
+			return
+		}
 		for _, who := range t.Companions {
 			if _, err := h.Emit(abi.PerceptionAsk{Companion: who, Title: "beacon", Body: t.Data, Key: "tick-1", From: "Ann\u202e Lee"}); err != nil {
 				h.Fail(err)
 			}
 		}
 	},
+}
+
+// tellLate tells a result, twice, and remembers how the second was refused.
+func tellLate(h *companion.Host, data json.RawMessage) {
+	var r abi.ResultAsk
+	if err := json.Unmarshal(data, &r); err != nil {
+		h.Fail(err)
+	}
+	if err := h.TellResult(r); err != nil {
+		h.Fail(err)
+	}
+	if err := h.Set("shown", " twice: "+string(abi.CodeOf(h.TellResult(r)))); err != nil {
+		h.Fail(err)
+	}
 }
 
 // emit is what a run begins with.

@@ -12,8 +12,8 @@ import (
 	companion "github.com/companiond/companiond/sdk/go"
 )
 
-// card has no actions: it plays what is offered.
-const card = `{"name":"Clerk","description":"Plays what handlers offer.","actions":[],"perceptions":[{"title":"beacon","description":"What a handler tells.","type":"object"}]}`
+// card has one action: for the rest it plays what is offered.
+const card = `{"name":"Clerk","description":"Plays what handlers offer.","actions":[{"title":"speak","description":"Says something.","type":"object","properties":{"message":{"type":"string"}},"required":["message"]}],"perceptions":[{"title":"beacon","description":"What a handler tells.","type":"object"}]}`
 
 // text is said behind the count.
 var text = "first"
