@@ -36,12 +36,13 @@ type client struct {
 	place  *places.Place
 	log    *slog.Logger
 
-	view  view
-	leave func()             // ends what view.enter began
-	mic   session.Microphone // the reader's
-	large chan struct{}      // the house's: holds a token for each large message that is read
-	hurry time.Time          // until when the large one must be in that is read; the reader's
-	turns chan view          // from the reader to the one beside it: what the client is to see instead
+	view   view
+	leave  func()             // ends what view.enter began
+	mic    session.Microphone // the reader's
+	large  chan struct{}      // the house's: holds a token for each large message that is read
+	hurry  time.Time          // until when the large one must be in that is read; the reader's
+	turns  chan view          // from the reader to the one beside it: what the client is to see instead
+	turned chan struct{}      // back to the reader, when it does: what it says next is said as that
 
 	// While the client follows its room these are the room's, too: one of the two at a time.
 	seen   uint64    // seq of the newest entry written
@@ -99,6 +100,10 @@ func (c *client) show(ctx context.Context) error {
 		}
 		if err := c.turn(*next); err != nil {
 			return err
+		}
+		select {
+		case c.turned <- struct{}{}:
+		case <-ctx.Done():
 		}
 	}
 }
@@ -276,6 +281,10 @@ func (c *client) startReading(ctx context.Context, cancel context.CancelCauseFun
 				d = next.dialect
 				select {
 				case c.turns <- *next:
+				case <-ctx.Done():
+				}
+				select {
+				case <-c.turned:
 				case <-ctx.Done():
 				}
 			}

@@ -313,7 +313,7 @@ func (f *Feed) accept(w http.ResponseWriter, r *http.Request, v view) {
 	defer f.clients.Leave(place)
 	c := &client{
 		cfg: f.cfg, caller: caller, place: place, log: f.cfg.Log.With("remote", r.RemoteAddr),
-		view: v, seen: v.since, turns: make(chan view), rooms: &f.rooms, large: f.large,
+		view: v, seen: v.since, turns: make(chan view), turned: make(chan struct{}), rooms: &f.rooms, large: f.large,
 		leave: v.enter(), // who is told that it is connected, is
 	}
 	defer func() { c.leave() }()

@@ -332,6 +332,35 @@ func TestAMuteFront(t *testing.T) {
 	})
 }
 
+// TestHelloComesFirst: a page that says hello and something more at once is by then a body that plays, for what it says as for what
+// is answered: else a line would be over when its length is, while it sounds.
+func TestHelloComesFirst(t *testing.T) {
+	onLinkage(t, nil, func(s *bodies) {
+		for seen := uint64(0); seen < 500; {
+			c := s.dial("/aituberkit/aya/ws?from=taro", "")
+			s.frame(c) // session.ready
+			go ended(c)
+			for _, frame := range []string{`"id":"msg_h","type":"session.hello","payload":{"capabilities":["character.response.done"]}`, fmt.Sprintf(`"id":"msg_%d","type":"chat.message","payload":{"text":"Hello, aya!"}`, seen)} {
+				if err := c.WriteMessage(websocket.TextMessage, []byte(`{"version":"2",`+frame+`}`)); err != nil {
+					s.Fatal(err)
+				}
+			}
+			synctest.Wait()
+			plays := false
+			for _, e := range s.room.Journal() {
+				if b, err := entry.Decode[entry.Bodies](e); e.Kind == entry.KindBody && err == nil {
+					plays = len(b.Joined) > 0 && b.Joined[0].Plays
+				} else if m, ok := e.Message(); ok && e.Seq > seen && m.From == "aya" && !plays {
+					s.Errorf("entry %d is said while the page is no body that plays", e.Seq)
+				}
+			}
+			s.kill(c)
+			time.Sleep(10 * time.Minute)
+			seen = uint64(len(s.room.Journal()))
+		}
+	})
+}
+
 // The older wire, as text and as binary frames; and a front that comes in the middle of a line,
 // or goes there.
 func TestLegacyFront(t *testing.T) {
