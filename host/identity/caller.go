@@ -61,6 +61,27 @@ func (c Caller) May(s Scope) error {
 	return abi.Errorf(abi.CodeDenied, "the token of %s has not the scope %q", c.Name, s)
 }
 
+// SomeGuest is the name of whoever calls from this machine without a token and without a name.
+const SomeGuest = "guest"
+
+// Person gives the name of the person who calls, and refuses everybody else, agents and guests from elsewhere. does says in
+// the refusal what persons alone do, as in "approves, denies and reverts".
+//
+// # Errors
+//
+// CodeDenied.
+func (c Caller) Person(does string) (string, error) {
+	switch {
+	case c.Guest && c.Address == Local:
+		return SomeGuest, nil
+	case c.Guest:
+		return "", abi.Errorf(abi.CodeDenied, "a guest who calls from elsewhere may not do this: connect with a token of a person (companiond token NAME -kind human)")
+	case c.Kind != abi.KindHuman:
+		return "", abi.Errorf(abi.CodeDenied, "a person %s, and the token of %s is none of a person", does, c.Name)
+	}
+	return c.Name, nil
+}
+
 // From gives the name and the kind under which a caller speaks. A token's holder
 // speaks under its own name: claimed may be that, or empty. A guest speaks as
 // what the door takes it for, under any name that can be told from others, that no

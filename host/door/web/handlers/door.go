@@ -117,7 +117,7 @@ func (d *door) list(context.Context, *struct{}) (handlersOut, error) {
 }
 
 func (d *door) act(ctx context.Context, in *actIn) (out actedOut, err error) {
-	by, err := person(identity.Of(ctx))
+	by, err := identity.Of(ctx).Person("has a handler do something")
 	if err != nil {
 		return out, err
 	}
@@ -127,22 +127,6 @@ func (d *door) act(ctx context.Context, in *actIn) (out actedOut, err error) {
 	}
 	out.Message, err = d.stage.Act(ctx, by, in.Handler, in.Action, with)
 	return out, err
-}
-
-// guest is who has the word on this machine without a token.
-const guest = "guest"
-
-// person gives the name of the person who calls, and refuses everybody else.
-func person(c identity.Caller) (string, error) {
-	switch {
-	case c.Guest && c.Address == identity.Local:
-		return guest, nil
-	case c.Guest:
-		return "", abi.Errorf(abi.CodeDenied, "a guest who calls from elsewhere may not do this: connect with a token of a person (companiond token NAME -kind human)")
-	case c.Kind != abi.KindHuman:
-		return "", abi.Errorf(abi.CodeDenied, "a person has a handler do something, and the token of %s is none of a person", c.Name)
-	}
-	return c.Name, nil
 }
 
 // refusal gives an error as this API answers it, with the place in the request that it is about. What is wrong with us has

@@ -9,6 +9,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/compress"
 	"github.com/companiond/companiond/host/history"
+	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
 )
 
@@ -310,7 +311,7 @@ func (d *door) decide(kind history.Kind) func(context.Context, *decideIn) (Compr
 		if err != nil {
 			return out, err
 		}
-		by, err := person(ctx)
+		by, err := identity.Of(ctx).Person("approves, denies and reverts")
 		if err != nil {
 			return out, err
 		}

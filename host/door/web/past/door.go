@@ -130,29 +130,12 @@ func refusal(err error, where map[string]string) error {
 	return &d
 }
 
-// guest is who has the word on this machine without a token.
-const guest = "guest"
-
-// person gives the name of the person who calls, and refuses everybody else.
-func person(ctx context.Context) (string, error) {
-	c := identity.Of(ctx)
-	switch {
-	case c.Guest && c.Address == identity.Local:
-		return guest, nil
-	case c.Guest:
-		return "", abi.Errorf(abi.CodeDenied, "a guest who calls from elsewhere may not do this: connect with a token of a person (companiond token NAME -kind human)")
-	case c.Kind != abi.KindHuman:
-		return "", abi.Errorf(abi.CodeDenied, "a person approves, denies and reverts, and the token of %s is none of a person", c.Name)
-	}
-	return c.Name, nil
-}
-
 // caller gives the name of whoever calls.
 func caller(ctx context.Context) string {
 	if c := identity.Of(ctx); !c.Guest {
 		return c.Name
 	}
-	return guest
+	return identity.SomeGuest
 }
 
 // room finds a room that the caller may read.
