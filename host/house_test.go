@@ -75,7 +75,7 @@ var floors = [][]string{
 	{"host/door/guard", "host/door/doortest", "host/door/places", "host/door/mcp/rpc"},
 	{"host/door/mcp/streamable", "host/door/mcp/cards", "host/door/mcp/readers", "host/door/mcp/waits", "host/door/mcp/arguments", "host/door/answer", "host/door/chat/news"},
 	{"host/door/socket/plain", "host/door/socket/session", "host/door/socket/unread", "host/door/socket/query", "host/door/socket/mouth"},
-	{"host/door/socket/fanout", "host/door/socket/notices", "host/door/socket/follow", "host/door/socket/actions", "host/door/socket/aituberkit", "host/door/socket/neuro", "host/door/socket/firehose", "host/door/socket/ollmv"},
+	{"host/door/socket/fanout", "host/door/socket/notices", "host/door/socket/follow", "host/door/socket/playout", "host/door/socket/actions", "host/door/socket/aituberkit", "host/door/socket/neuro", "host/door/socket/firehose", "host/door/socket/ollmv"},
 	{"host/door/mcp/watch", "host/door/mcp/follows", "host/door/mcp/converse", "host/door/mcp/past"},
 	{"host/door/mcp/guide"},
 	{"host/door/mcp/tools"},
@@ -84,7 +84,7 @@ var floors = [][]string{
 	{"host/check"},
 	{"host"},
 	{"cmd/companiond/paint"},
-	{"cmd/companiond/memories", "cmd/companiond/history", "cmd/companiond/handlers", "cmd/companiond/create"},
+	{"cmd/companiond/memories", "cmd/companiond/history", "cmd/companiond/handlers", "cmd/companiond/create", "cmd/companiond/play"},
 	{"cmd/companiond"},
 }
 

@@ -24,7 +24,9 @@ import (
 	"github.com/companiond/companiond/cmd/companiond/handlers"
 	"github.com/companiond/companiond/cmd/companiond/history"
 	"github.com/companiond/companiond/cmd/companiond/memories"
+	"github.com/companiond/companiond/cmd/companiond/play"
 	"github.com/companiond/companiond/host/child/warden"
+	"github.com/companiond/companiond/host/door/socket/playout"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
 )
 
@@ -85,6 +87,7 @@ func verbs() []verb {
 		{"conversations", "[show ID | end ID] [-project NAME] [-agent NAME] [-state STATE] [-json]", "list the conversations of agents, show one, or end it", conversationsVerb},
 		{"handlers", "[-json]", "list the handlers and what each can do", handlersVerb},
 		{"act", "[HANDLER] ACTION [NAME=VALUE ...]", "have a handler do something, such as chat.mute viewer=troll minutes=10", actVerb},
+		{"play", "[COMPANION] [-room ROOM] [-with COMMAND]", "play the sound of what companions say on this machine", playVerb},
 		{"token", "NAME [-kind agent|human] [-scope read,talk] [-file FILE]", "make a token for somebody and show it once", tokenVerb},
 		{"replay", "[-room ROOM] [JOURNAL]", "run a journal through the rules again and report the first difference", replayVerb},
 		{"bench", "[-cast NAME,...] [-policy NAME,...] [-talks N] [-seed TEXT] [-json]", "measure the turn policies with simulated casts, beside others' rules", benchVerb},
@@ -144,7 +147,7 @@ func (t *term) printHelp(w io.Writer) {
 	for _, v := range verbs() {
 		fmt.Fprintf(w, "  companiond %-8s %s\n      %s\n", v.name, v.args, v.short)
 	}
-	fmt.Fprintf(w, "\nsay, tail, stop, why, memory, forget, history, conversations, handlers and act talk to the daemon at -url, or %s, or where door.listen of\n%s says, with the token in %s where there is one.\n", envURL, defaultConfig, envToken)
+	fmt.Fprintf(w, "\nsay, tail, stop, why, memory, forget, history, conversations, handlers, act and play talk to the daemon at -url, or %s, or where door.listen of\n%s says, with the token in %s where there is one.\n", envURL, defaultConfig, envToken)
 }
 
 // desk is what the verbs about memories have to do with the outside.
@@ -190,6 +193,13 @@ func handlersVerb(t *term, ctx context.Context, args []string) error {
 func actVerb(t *term, ctx context.Context, args []string) error {
 	fs := t.flags("act")
 	return t.hands(t.hostFlags(fs)).Act(ctx, fs, args)
+}
+
+func playVerb(t *term, ctx context.Context, args []string) error {
+	fs := t.flags("play")
+	r := t.hostFlags(fs)
+	client := func() (playout.Client, error) { return playout.Client{URL: r.url, Header: r.header()}, r.wrong }
+	return play.Desk{Out: t.out, Err: t.err, Environ: t.env, Client: client, Parse: parse, Usage: usage}.Play(ctx, fs, args)
 }
 
 func helpVerb(t *term, _ context.Context, _ []string) error {
