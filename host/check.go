@@ -2,9 +2,13 @@ package host
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 
 	"github.com/companiond/companiond/host/check"
 	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/handler"
+	"github.com/companiond/companiond/host/module"
 )
 
 // CheckFolder compares a configuration with its folders of characters and of handlers, as they are
@@ -20,4 +24,31 @@ func CheckFiles(c config.Config) []config.Problem { return check.Files(c) }
 // waits says which companions would have no language model, and which models no companion would have.
 func CheckCards(ctx context.Context, c config.Config) (mistakes, waits []string) {
 	return check.Cards(ctx, c, closedEngines())
+}
+
+// CheckSettings loads the modules that handlers name, programs among them, and holds the handlers' settings to what these
+// say of themselves. Nothing is kept: it writes no cache, for it may run as another user than the daemon does.
+func CheckSettings(ctx context.Context, o Options) (problems []config.Problem, err error) {
+	c := o.Config
+	if len(c.Handlers) == 0 {
+		return nil, nil
+	}
+	c.Modules.Cache = ""
+	o.Config, o.Log = c, slog.New(slog.DiscardHandler)
+	h := New(o)
+	guests, err := openWasm(h, nil)
+	if err != nil {
+		return nil, err
+	}
+	h.engines = []module.Engine{guests}
+	defer func() { err = errors.Join(err, h.closeEngines()) }()
+	if err := h.openPlugins(nil); err != nil {
+		return nil, err
+	}
+	engines := h.engines
+	if h.plugins != nil {
+		engines = append(engines, h.plugins)
+	}
+	stage := handler.New(handler.Config{Handlers: c.Handlers, SecretFile: h.secrets})
+	return check.Settings(ctx, c, engines, stage.Check), nil
 }

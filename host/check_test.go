@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,5 +92,76 @@ func TestACardThatIsTooLong(t *testing.T) {
 		if mistakes, got := host.CheckCards(t.Context(), c); len(mistakes) > 0 || (want == "") != (len(got) == 0) || !strings.HasPrefix(strings.Join(got, "\n"), want) {
 			t.Errorf("%v %q, want %q", mistakes, got, want)
 		}
+	}
+}
+
+// TestSettingsAreHeldToTheirSchema: check loads the modules that handlers name, files and programs, and says of what is wrong
+// with them, or with the settings, where that stands; secrets are not shown, and nothing is left of it.
+func TestSettingsAreHeldToTheirSchema(t *testing.T) {
+	plugins, secret := filepath.Join(t.TempDir(), "plugins"), filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("short"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	install(t, build(t, "./testdata/lamp", "lamp", ""), plugins, "lamp.wasm")
+	install(t, build(t, "./testdata/beacon", "beacon", ""), plugins, "beacon.wasm")
+	install(t, build(t, "./testdata/clerk", "clerk", ""), plugins, "clerk.wasm")
+	install(t, lampProgram(t), plugins, "desk")
+	if err := os.WriteFile(filepath.Join(plugins, "junk.wasm"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	toml := fmt.Sprintf(`[modules]
+plugins = %q
+[module.desk]
+program = "desk"
+[module.beacon]
+grant = ["perception.emit", "timer.set"]
+[handler.lamp]
+settings = { place = "hall" }
+[handler.number]
+module = "lamp"
+settings = { place = 1 }
+[handler.bare]
+module = "lamp"
+[handler.desk]
+settings = { place = "hall" }
+[handler.slip]
+module = "desk"
+settings = { plaec = "hall" }
+[handler.beacon]
+secrets = { password = %q }
+[handler.none]
+module = "beacon"
+secrets = { password = %q }
+[handler.clerk]
+[handler.two]
+module = "junk"
+[handler.ghost]
+`, plugins, secret, secret+"x")
+	for grant, want := range map[string][]string{
+		toml: {
+			"c.toml:11:12: handler.number.settings: settings.place: is a number, must be a string",
+			"c.toml:12:10: handler.bare.settings: settings.place: is missing",
+			"c.toml:18:12: handler.slip.settings: settings.plaec: is not known; there are place; did you mean \"place\"?; settings.place: is missing",
+			"c.toml:20:11: handler.beacon.settings: settings.password: is not as the handler's schema wants it; it is a secret, and not shown",
+			"c.toml:23:11: handler.none.secrets: handler.none.secrets.password: ",
+			"c.toml:24:10: handler.clerk.module: clerk is a character, and no handler (move its file to modules.characters)",
+			"c.toml:26:10: handler.two.module: junk.wasm: ",
+		},
+		fmt.Sprintf("[modules]\nplugins = %q\n[handler.beacon]\nsettings = { password = \"long enough\" }\n", plugins): {
+			"c.toml:3:10: handler.beacon.module: beacon.wasm: describe.needs: \"perception.emit\"",
+		},
+		fmt.Sprintf("[modules]\nplugins = %q\n", plugins): nil,
+	} {
+		c, problems := config.Parse("c.toml", []byte(grant), nil)
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		got, err := host.CheckSettings(t.Context(), host.Options{Config: c, Environ: os.Environ()})
+		if err != nil || !slices.EqualFunc(got, want, func(p config.Problem, want string) bool { return strings.HasPrefix(p.String(), want) }) {
+			t.Errorf("%s%v\n%v, want %q", grant, err, got, want)
+		}
+	}
+	if left, err := os.ReadDir(plugins); err != nil || len(left) != 5 {
+		t.Errorf("%v, %v", left, err)
 	}
 }

@@ -125,8 +125,13 @@ func checkVerb(t *term, ctx context.Context, args []string) error {
 		}
 		mistakes, waits := host.CheckCards(ctx, cfg)
 		files := host.CheckFiles(cfg)
-		bad = len(mistakes)+len(files) > 0
-		for _, p := range files {
+		settings, err := host.CheckSettings(ctx, host.Options{Config: cfg, SecretFile: t.secretFile, Environ: t.env})
+		if err != nil {
+			return err
+		}
+		warned = warned || len(settings) > 0
+		bad = len(mistakes)+len(files) > 0 || config.Failed(settings)
+		for _, p := range append(files, settings...) {
 			fmt.Fprintln(t.out, p)
 		}
 		for _, line := range append(mistakes, waits...) {

@@ -1,7 +1,8 @@
 // Package check compares a configuration with what lies on the disk: the folders of characters and of handlers, the files
 // that it names, and the cards.
 //
-// It opens files and runs none of them, and what it finds keeps no daemon from starting.
+// It opens files, runs modules that handlers name to hear what they say of themselves, and no other, and what it finds keeps
+// no daemon from starting.
 package check
 
 import (
@@ -62,7 +63,7 @@ func Files(c config.Config) (problems []config.Problem) {
 func Cards(ctx context.Context, c config.Config, engines []module.Engine) (mistakes, waits []string) {
 	clients := models.New(models.Config{Settings: c.Models, Log: slog.New(slog.DiscardHandler)})
 	wanted := map[string]bool{}
-	err := folder.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, prompt.New(prompt.Config{Models: clients}), func(file string, m module.Module, err error) {
+	err := folder.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, nil, []module.Engine{prompt.New(prompt.Config{Models: clients})}, func(_, file string, m module.Module, err error) {
 		if err != nil {
 			why := module.Reason(err)
 			if !strings.HasPrefix(why, file+":") {

@@ -187,6 +187,22 @@ func (s *Stage) post(h Handler) (p *post, why string) {
 	return p, ""
 }
 
+// Check holds a handler's settings to a module that describes itself as d.
+//
+// # Errors
+//
+// An [*abi.Error] with the place, and of a secret no more than that; another error where a secret cannot be read.
+func (s *Stage) Check(h Handler, d abi.Description) error {
+	p := &post{Handler: h}
+	if err := s.fillIn(p); err != nil {
+		return err
+	}
+	if err := module.CheckSettings(d, p.settings); err != nil {
+		return abi.Errorf(abi.CodeOf(err), "%s", p.wrong(err))
+	}
+	return nil
+}
+
 // Settings gives what a handler is told as its settings, secrets among them, and hide, which takes those out of a text that
 // others may read.
 func (s *Stage) Settings(h Handler) (settings json.RawMessage, hide func(string) string, err error) {

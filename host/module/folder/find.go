@@ -71,18 +71,20 @@ func IDs(dir string, engines ...module.Engine) ([]string, error) {
 	return slices.Sorted(maps.Keys(found)), err
 }
 
-// Try loads each companion's file of an engine that needs no daemon for that, and
-// gives what was loaded or the mistake in it to tell, sorted by the file's name.
-// Nothing of it runs, and nothing is kept.
-func Try(ctx context.Context, dir string, max int64, e module.Engine, tell func(file string, m module.Module, err error)) error {
-	found, err := finder{dir: dir, engines: []module.Engine{e}}.find("", visitor{})
+// Try loads each module's file of some engines, of the ids that only gives or, where that is nil, of all, and
+// gives what was loaded or the mistake in it to tell, sorted by id. A module is closed by then, and nothing is kept.
+func Try(ctx context.Context, dir string, max int64, only []string, engines []module.Engine, tell func(id, file string, m module.Module, err error)) error {
+	found, err := finder{dir: dir, engines: engines}.find("", visitor{})
 	if err != nil {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(found)) {
+		if only != nil && !slices.Contains(only, id) {
+			continue
+		}
 		for _, s := range found[id] {
 			m, err := s.try(ctx, id, max)
-			tell(s.show, m, err)
+			tell(id, s.show, m, err)
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -141,7 +142,7 @@ func TestTry(t *testing.T) {
 	}
 	e := &moduletest.Engine{}
 	var told []string
-	err := folder.Try(t.Context(), dir, 50, e, func(file string, m module.Module, err error) {
+	err := folder.Try(t.Context(), dir, 50, nil, []module.Engine{e}, func(_, file string, m module.Module, err error) {
 		switch {
 		case err != nil:
 			told = append(told, file+": "+string(abi.CodeOf(err)))
@@ -153,10 +154,17 @@ func TestTry(t *testing.T) {
 	if got := strings.Join(told, ", "); got != want || err != nil {
 		t.Errorf("%s, %v", got, err)
 	}
-	if e.Opened() != 2 || e.Closed() != 2 {
+	var some []string
+	err = folder.Try(t.Context(), dir, 50, []string{"aya", "nobody"}, []module.Engine{e}, func(id, _ string, _ module.Module, err error) {
+		some = append(some, id)
+	})
+	if err != nil || !slices.Equal(some, []string{"aya"}) {
+		t.Errorf("of some: %q, %v", some, err)
+	}
+	if e.Opened() != 3 || e.Closed() != 3 {
 		t.Errorf("%d opened, %d closed", e.Opened(), e.Closed())
 	}
-	if err := folder.Try(t.Context(), filepath.Join(dir, "none"), 50, e, nil); !errors.Is(err, os.ErrNotExist) {
+	if err := folder.Try(t.Context(), filepath.Join(dir, "none"), 50, nil, []module.Engine{e}, nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
 }

@@ -145,7 +145,12 @@ func (f *Folder) ask(ctx context.Context, e module.Engine, s module.Source) (m m
 
 // admit refuses a module by what it says of itself.
 func (f *Folder) admit(id string, d abi.Description) error {
-	if !module.IsCharacter(d) && !f.cfg.Handlers {
+	return Admit(id, d, f.cfg.Handlers, f.cfg.Grants)
+}
+
+// Admit refuses a module by what it says of itself, in a folder where handlers may be or may not.
+func Admit(id string, d abi.Description, handlers bool, grants module.Grants) error {
+	if !module.IsCharacter(d) && !handlers {
 		return abi.Errorf(abi.CodeInvalid, "describe.kind: %q: only a character can live in a room; a handler belongs into modules.plugins", d.Kind)
 	}
 	if d.Kind == abi.ActionHandler {
@@ -156,5 +161,5 @@ func (f *Folder) admit(id string, d abi.Description) error {
 	if _, err := module.ReadCard(d); err != nil {
 		return err
 	}
-	return f.cfg.Grants.Check("describe.needs", id, d.Needs...)
+	return grants.Check("describe.needs", id, d.Needs...)
 }
