@@ -39,8 +39,8 @@ func (a *audience) handler() companion.Handler {
 		Needs:    []string{abi.HostPerceptionEmit, abi.HostPerceptionRetract},
 		Settings: schema,
 		Actions: []companion.Offer{
-			{Name: muteAction, Description: "Has nobody hear a viewer of the stream's chat for a while, where the handler's settings allow it.", Schema: json.RawMessage(muteSchema)},
-			{Name: slowAction, Description: "Sets the slow mode of the stream's chat: how many seconds have to pass between two comments of one viewer, where the handler's settings allow it.", Schema: json.RawMessage(slowSchema)},
+			{Name: muteAction, Description: "Has nobody hear a viewer of the stream's chat for a while. A companion may where the setting moderate is true.", Schema: json.RawMessage(muteSchema)},
+			{Name: slowAction, Description: "Sets the slow mode of the stream's chat: how many seconds have to pass between two comments of one viewer. A companion may where the setting moderate is true.", Schema: json.RawMessage(slowSchema)},
 		},
 		Act: a.act,
 		Run: a.run,
