@@ -58,7 +58,7 @@ var floors = [][]string{
 	{"host/journal", "host/module", "host/model", "host/memory/ask", "host/child", "host/child/warden", "host/module/wasm/codecache", "host/module/wasm/wasmtest"},
 	{"host/module/wasm/compiler"},
 	{"host/module/wasm/compiler/compilertest"},
-	{"host/context/layout", "host/context/kept", "host/module/wasm/fuel", "host/module/wasm/memory", "host/module/wasm/meter", "host/module/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/journaltest/storetest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover", "host/forget/scrub"},
+	{"host/context/layout", "host/context/kept", "host/module/wasm/fuel", "host/module/wasm/sig", "host/module/wasm/memory", "host/module/wasm/meter", "host/module/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/journaltest/storetest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover", "host/forget/scrub"},
 	{"host/journal/sqlite/store", "host/module/wasm/wasi"},
 	{"host/journal/sqlite/schema", "host/journal/sqlite/branch", "host/journal/sqlite/erasure", "host/journal/sqlite/words", "host/journal/sqlite/keys", "host/forget/ledger"},
 	{"host/journal/sqlite"},

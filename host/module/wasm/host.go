@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"strings"
 	"unicode/utf16"
 
 	"github.com/tetratelabs/wazero"
@@ -14,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/guestlog"
 	"github.com/companiond/companiond/host/module/wasm/fuel"
+	"github.com/companiond/companiond/host/module/wasm/sig"
 	"github.com/companiond/companiond/host/module/wasm/wasi"
 )
 
@@ -43,7 +43,7 @@ type hostFunc struct {
 }
 
 // hostModules lists everything there is to import under a guard.
-func hostModules(guard Guard) []hostModule {
+func hostModules(guard Guard, more ...hostFunc) []hostModule {
 	modules := []hostModule{
 		{abi.Namespace, []hostFunc{
 			{"read", "i", "", hostRead},
@@ -51,7 +51,7 @@ func hostModules(guard Guard) []hostModule {
 			{"host_call", "ii", "i", hostCall},
 			{"log", "iii", "", hostLog},
 		}},
-		{"env", []hostFunc{{"abort", "iiii", "", hostAbort}}},
+		{"env", append([]hostFunc{{"abort", "iiii", "", hostAbort}}, more...)},
 		{wasi.Name, wasiFuncs()},
 	}
 	if guard == GuardFuel {
@@ -75,7 +75,7 @@ func importable(guard Guard) map[string]string {
 	types := make(map[string]string)
 	for _, h := range hostModules(guard) {
 		for _, f := range h.funcs {
-			types[h.name+"."+f.name] = signature(valueTypes(f.params), valueTypes(f.results))
+			types[h.name+"."+f.name] = sig.Text(sig.Types(f.params), sig.Types(f.results))
 		}
 	}
 	return types
@@ -93,33 +93,10 @@ func (h hostModule) instantiate(ctx context.Context, rt wazero.Runtime) error {
 			i.check()
 			i.charge(unitsOfImport)
 			run(i, m.Memory(), stack)
-		}), valueTypes(f.params), valueTypes(f.results)).Export(f.name)
+		}), sig.Types(f.params), sig.Types(f.results)).Export(f.name)
 	}
 	_, err := b.Instantiate(ctx)
 	return err
-}
-
-func valueTypes(letters string) []api.ValueType {
-	types := make([]api.ValueType, len(letters))
-	for k, c := range letters {
-		types[k] = api.ValueTypeI32
-		if c == 'l' {
-			types[k] = api.ValueTypeI64
-		}
-	}
-	return types
-}
-
-// signature writes types as (i32, i32) -> i32.
-func signature(params, results []api.ValueType) string {
-	names := func(types []api.ValueType) string {
-		s := make([]string, len(types))
-		for k, t := range types {
-			s[k] = api.ValueTypeName(t)
-		}
-		return strings.Join(s, ", ")
-	}
-	return fmt.Sprintf("(%s) -> (%s)", names(params), names(results))
 }
 
 // hostTick is what a guest calls when its slice of fuel is gone.
@@ -156,23 +133,30 @@ func hostWrite(i *instance, mem api.Memory, stack []uint64) {
 // hostCall asks the host for the guest and makes the answer pending.
 func hostCall(i *instance, mem api.Memory, stack []uint64) {
 	src, n := uint32(stack[0]), uint32(stack[1])
-	i.charge(unitsOfHostCall)
 	var ask []byte
 	if n <= abi.MaxReply {
-		i.charge(int(n) * unitsOfJSON)
 		view, ok := mem.Read(src, n)
 		if !ok {
 			panic(trapf("host_call(%d, %d): outside of the module's memory", src, n))
 		}
 		ask = view // decoding copies, and the guest stands still until then
 	}
-	answer := module.Asking{Calls: i.m.engine.cfg.Host, Loaded: i.asks, Log: i.m.log, By: module.Caller{
+	i.pending = i.ask(ask, int(n))
+	stack[0] = uint64(len(i.pending))
+}
+
+// ask asks the host for the guest something of n bytes; of more than it may, nothing else is told.
+func (i *instance) ask(ask []byte, n int) (answer []byte) {
+	if n > abi.MaxReply {
+		ask = nil
+	}
+	i.charge(unitsOfHostCall + len(ask)*unitsOfJSON)
+	answer = module.Asking{Calls: i.m.engine.cfg.Host, Loaded: i.asks, Log: i.m.log, By: module.Caller{
 		Companion: i.m.id, Room: i.of.Room, Call: i.of.ID, Op: i.of.Op, Engine: i.m.engine.Name(), Generation: i.m.generation,
-	}}.Answer(i.ctx, ask, int(n))
+	}}.Answer(i.ctx, ask, n)
 	i.check() // the host may have taken its time
 	i.charge(len(answer) * unitsOfJSON)
-	i.pending = answer
-	stack[0] = uint64(len(answer))
+	return answer
 }
 
 // hostLog writes a line to the daemon's log. Text over maxLog is cut.
@@ -182,7 +166,22 @@ func hostLog(i *instance, mem api.Memory, stack []uint64) {
 	if !ok {
 		panic(trapf("log(%d, %d): outside of the module's memory", src, n))
 	}
-	i.m.said.Line(guestlog.Level(level), "log", view[:min(n, maxLog)])
+	i.log(level, view[:min(n, maxLog)])
+}
+
+func (i *instance) log(level abi.Level, line []byte) {
+	i.m.said.Line(guestlog.Level(level), "log", line[:min(len(line), maxLog)])
+}
+
+// ofInterpreter lists what the interpreter imports.
+func (e *Engine) ofInterpreter() (funcs []hostFunc) {
+	if e.cfg.Interpreter == nil {
+		return nil
+	}
+	for _, f := range e.cfg.Interpreter.Imports {
+		funcs = append(funcs, hostFunc{f.Name, f.Params, f.Results, func(i *instance, _ api.Memory, stack []uint64) { f.Run(i.driver, stack) }})
+	}
+	return funcs
 }
 
 // hostAbort is how AssemblyScript gives up.

@@ -27,6 +27,8 @@ type instance struct {
 	m      *Module
 	guest  api.Module
 	call   api.Function // companion_v1_call; kept, for each api.Function owns a stack
+	driver Driver       // or nil, and then hot is, too
+	hot    map[string]api.Function
 	memory memory.Memory
 	wasi   wasi.Process
 
@@ -118,8 +120,14 @@ func (i *instance) instantiate(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	i.call = i.guest.ExportedFunction(abi.Export)
-	return nil
+	if i.m.drive == nil {
+		i.call = i.guest.ExportedFunction(abi.Export)
+		return nil
+	}
+	i.driver = i.m.drive()
+	err = i.driver.Start(&Guest{i})
+	i.hot = map[string]api.Function{}
+	return err
 }
 
 // close gives everything back. The guest must not be running.
@@ -144,7 +152,14 @@ func (i *instance) run(ctx context.Context, req abi.Request, asks bool) (json.Ra
 	i.pending, i.asks, i.of = request, asks, req
 	i.of.Data = nil
 	stack := [1]uint64{uint64(len(request))}
-	if err := i.call.CallWithStack(ctx, stack[:]); err != nil {
+	if i.driver == nil {
+		err = i.call.CallWithStack(ctx, stack[:])
+	} else {
+		stack[0] = 0
+		i.reply, err = i.driver.Call(request)
+		i.replied = true
+	}
+	if err != nil {
 		return nil, i.fault(err), nil
 	}
 	data, guestErr, err := i.readReply(uint32(stack[0]))
@@ -193,6 +208,10 @@ func (i *instance) fault(err error) *module.Fault {
 			s = &stop{module.FaultFuel, err}
 		}
 		return &module.Fault{Kind: s.kind, Cause: s.cause}
+	}
+	var wrong *abi.Error
+	if errors.As(err, &wrong) { // with a source
+		return &module.Fault{Kind: module.FaultTrap, Cause: wrong}
 	}
 	i.m.log.LogAttrs(context.Background(), slog.LevelDebug, "module trapped", slog.Any("err", err))
 	line, _, _ := strings.Cut(err.Error(), "\n")

@@ -3,6 +3,7 @@ package wasm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/fuel"
+	"github.com/companiond/companiond/host/module/wasm/sig"
 	"github.com/companiond/companiond/host/module/wasm/wasi"
 )
 
@@ -32,12 +34,18 @@ import (
 // CodeTimeout that ctx ended first; CodeUnavailable that it cannot be compiled just now,
 // or the engine is closing.
 func (e *Engine) Load(ctx context.Context, s module.Source) (module.Module, error) {
-	defer e.loaded.Add(1) // also what was refused took memory
 	about, err := e.checkFile(s.Data)
 	if err != nil {
+		e.loaded.Add(1)
 		return nil, err
 	}
-	image, err := e.prepare(ctx, s.Data)
+	return e.load(ctx, s, s.Data, about.Weight, nil)
+}
+
+// load makes a module of an image, whose instances have drivers where it is an interpreter.
+func (e *Engine) load(ctx context.Context, s module.Source, image []byte, weight int64, drive func() Driver) (module.Module, error) {
+	defer e.loaded.Add(1) // also what was refused took memory
+	image, err := e.prepare(ctx, image)
 	if err != nil {
 		return nil, err
 	}
@@ -46,27 +54,27 @@ func (e *Engine) Load(ctx context.Context, s module.Source) (module.Module, erro
 	}
 	s.Progress("") // from here on it only waits for others
 	if !e.compiles {
-		if about.Weight > maxInterpreted {
-			return nil, abi.Errorf(abi.CodeTooLarge, "the module has %d bytes of code and locals; without a compiler for this machine at most %d are allowed", about.Weight, maxInterpreted)
+		if weight > maxInterpreted {
+			return nil, abi.Errorf(abi.CodeTooLarge, "the module has %d bytes of code and locals; without a compiler for this machine at most %d are allowed", weight, maxInterpreted)
 		}
 		f, err := e.interpret(ctx, e.runtime, image)
 		if err != nil {
 			return nil, err
 		}
-		return e.begin(ctx, s, f, nil)
+		return e.begin(ctx, s, f, nil, drive)
 	}
 	sought, err := e.seek(image, s)
 	if err != nil {
 		return nil, err
 	}
-	f, err := e.first(ctx, image, about.Weight, sought)
+	f, err := e.first(ctx, image, weight, sought)
 	if err != nil {
 		return nil, err
 	}
 	if f.machine {
-		return e.begin(ctx, s, f, nil)
+		return e.begin(ctx, s, f, nil, drive)
 	}
-	m, err := e.begin(ctx, s, f, sought)
+	m, err := e.begin(ctx, s, f, sought, drive)
 	if err == nil {
 		return m, nil
 	}
@@ -79,7 +87,7 @@ func (e *Engine) Load(ctx context.Context, s module.Source) (module.Module, erro
 		if r.err != nil {
 			return nil, err
 		}
-		return e.begin(ctx, s, r.form, nil)
+		return e.begin(ctx, s, r.form, nil, drive)
 	case <-ctx.Done():
 		e.abandon(sought)
 		return nil, err
@@ -88,8 +96,9 @@ func (e *Engine) Load(ctx context.Context, s module.Source) (module.Module, erro
 
 // begin makes a module of code that is there, and has it change over to what is sought;
 // nil is nothing. The form is given back where it does not start.
-func (e *Engine) begin(ctx context.Context, s module.Source, f *form, sought *job) (module.Module, error) {
+func (e *Engine) begin(ctx context.Context, s module.Source, f *form, sought *job, drive func() Driver) (module.Module, error) {
 	m := e.newModule(s, f)
+	m.drive = drive
 	if err := m.begin(ctx, s.Progress); err != nil {
 		_ = m.Close(context.WithoutCancel(ctx))
 		return nil, err
@@ -104,8 +113,10 @@ func (e *Engine) begin(ctx context.Context, s module.Source, f *form, sought *jo
 
 // begin checks the compiled code and lets a first instance describe itself.
 func (m *Module) begin(ctx context.Context, progress func(string)) error {
-	if err := checkSignatures(m.form.compiled, m.engine.cfg.Guard); err != nil {
-		return err
+	if m.drive == nil {
+		if err := checkSignatures(m.form.compiled, m.engine.cfg.Guard); err != nil {
+			return err
+		}
 	}
 	if err := m.engine.add(m); err != nil {
 		return err
@@ -121,9 +132,12 @@ func (m *Module) begin(ctx context.Context, progress func(string)) error {
 	defer m.endTurn()
 	req := abi.Request{Op: abi.OpDescribe, ID: fmt.Sprintf("load-%s-%d", m.id, m.generation)}
 	data, fault, err := m.firstCall(ctx, req, progress)
+	var wrong *abi.Error // with a source that is interpreted
 	switch {
 	case fault != nil && (fault.Kind == module.FaultTimeout || fault.Kind == module.FaultFuel && m.tooSlow(fault)):
 		return abi.Errorf(abi.CodeTimeout, "the module did not start and describe itself in time (%v): %w", m.engine.cfg.CallTimeout, fault.Cause)
+	case fault != nil && errors.As(fault.Cause, &wrong):
+		return wrong
 	case fault != nil:
 		return abi.Errorf(abi.CodeInvalid, "the module failed when asked to describe itself: %s: %w", fault.Kind, fault.Cause)
 	case err != nil:
@@ -254,5 +268,5 @@ func checkSignatures(c wazero.CompiledModule, guard Guard) error {
 }
 
 func typeOf(def api.FunctionDefinition) string {
-	return signature(def.ParamTypes(), def.ResultTypes())
+	return sig.Text(def.ParamTypes(), def.ResultTypes())
 }

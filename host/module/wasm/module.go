@@ -27,7 +27,8 @@ type Module struct {
 	engine     *Engine
 	id         string
 	generation uint64
-	form       *form // belongs to the turn's owner, as inst does
+	drive      func() Driver // nil: its file is no interpreter's source
+	form       *form         // belongs to the turn's owner, as inst does
 	desc       abi.Description
 	log        *slog.Logger
 	said       *guestlog.Log // by the guest

@@ -88,7 +88,7 @@ func (e *Engine) buildRuntime(ctx context.Context, rc wazero.RuntimeConfig) (r w
 		}
 	}()
 	r = wazero.NewRuntimeWithConfig(ctx, rc)
-	for _, h := range hostModules(e.cfg.Guard) {
+	for _, h := range hostModules(e.cfg.Guard, e.ofInterpreter()...) {
 		if err := h.instantiate(ctx, r); err != nil {
 			return r, fmt.Errorf("wasm: build host module %s: %w", h.name, err)
 		}

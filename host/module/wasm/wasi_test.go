@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/abi"
 
 	"github.com/companiond/companiond/host/logtest"
+	"github.com/companiond/companiond/host/module/wasm/sig"
 	"github.com/companiond/companiond/host/module/wasm/wasi"
 )
 
@@ -35,7 +36,7 @@ func TestWASIIsComplete(t *testing.T) {
 		if _, twice := ours[f.name]; twice {
 			t.Errorf("%s is there twice", f.name)
 		}
-		ours[f.name] = signature(valueTypes(f.params), valueTypes(f.results))
+		ours[f.name] = sig.Text(sig.Types(f.params), sig.Types(f.results))
 	}
 	for name, def := range theirs.ExportedFunctions() {
 		if got, want := ours[name], typeOf(def); got != want {

@@ -110,6 +110,8 @@ type Config struct {
 	LogBytesPerSecond int
 	// Guard is GuardFuel unless set.
 	Guard Guard
+	// Interpreter runs what Interpret is given; nil is none.
+	Interpreter *Interpreter
 	// Host answers host calls; nil answers none.
 	Host module.HostCalls
 	// Log gets what modules write and what becomes of them; nil drops it.
