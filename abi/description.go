@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// knownOps lists the ops of ABI 1.0, those included that this daemon does not
+// Ops lists the ops of ABI 1.0, those included that this daemon does not
 // ask yet.
-func knownOps() []string {
+func Ops() []string {
 	return []string{
 		OpDescribe, OpVote, OpSpeak, OpPerceive, OpResult, OpEvent,
 		OpAct, OpShow, OpSense, OpLine, OpTimer, OpRun, OpCompress, OpVerify, "save", "restore",
@@ -49,8 +49,8 @@ func ReadDescription(data json.RawMessage) (Description, error) {
 	}
 	for _, op := range d.Ops {
 		// A module for a later minor version may answer ops we do not ask.
-		if minor == 0 && !slices.Contains(knownOps(), op) {
-			return d, Field("describe.ops", CodeInvalid, "unknown op %q; known are: %s", op, strings.Join(knownOps(), ", "))
+		if minor == 0 && !slices.Contains(Ops(), op) {
+			return d, Field("describe.ops", CodeInvalid, "unknown op %q; known are: %s", op, strings.Join(Ops(), ", "))
 		}
 	}
 	return d, nil

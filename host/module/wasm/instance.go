@@ -158,6 +158,9 @@ func (i *instance) run(ctx context.Context, req abi.Request, asks bool) (json.Ra
 		stack[0] = 0
 		i.reply, err = i.driver.Call(request)
 		i.replied = true
+		if len(i.reply) > abi.MaxReply {
+			err = &stop{module.FaultReply, fmt.Errorf("reply of %d bytes, at most %d", len(i.reply), abi.MaxReply)}
+		}
 	}
 	if err != nil {
 		return nil, i.fault(err), nil

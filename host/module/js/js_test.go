@@ -1,0 +1,178 @@
+package js_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/js"
+	"github.com/companiond/companiond/host/module/moduletest"
+	"github.com/companiond/companiond/host/module/wasm"
+	"github.com/companiond/companiond/host/module/wasm/compiler"
+)
+
+func TestMain(m *testing.M) {
+	if code, ok := compiler.Main(os.Args[1:]); ok {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// image is QuickJS as npm has put it beside the package.
+func image(t testing.TB) []byte {
+	t.Helper()
+	b, err := os.ReadFile("npm/node_modules/quickjs-wasi/quickjs.wasm")
+	if err != nil {
+		t.Skipf("no JavaScript: %v (make npm)", err)
+	}
+	return b
+}
+
+// cache keeps the machine code of QuickJS for all tests of this process.
+var cache = os.TempDir() + "/companiond-js-test"
+
+func newEngine(t testing.TB, calls module.HostCalls) *js.Engine {
+	t.Helper()
+	guests, err := wasm.New(wasm.Config{CacheDir: cache, Interpreter: js.Interpreter(image(t)), Host: calls, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := guests.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return js.New(guests, os.DirFS("npm/node_modules/sucrase/dist/esm"))
+}
+
+func TestSuite(t *testing.T) {
+	const vote = "export const describe = {name: 'Aya'};\n"
+	moduletest.Run(t, newEngine(t, nil), "aya.js", map[moduletest.Guest][]byte{
+		moduletest.Good:          []byte(vote + "export function vote(scene) { return {state: 'listen'} }"),
+		moduletest.Hang:          []byte(vote + "export function vote() { for (;;) try { throw 1 } catch {} }"),
+		moduletest.Grow:          []byte(vote + "export function vote() { const all = []; for (;;) all.push(new Uint8Array(100000)) }"),
+		moduletest.HugeReply:     []byte(vote + "export function vote() { return 'x'.repeat(2000000) }"),
+		moduletest.WrongABI:      []byte("export const describe = {abi: '99'}; export function vote() {}"),
+		moduletest.HangsAtLoad:   []byte("for (;;);"),
+		moduletest.NotDescribing: []byte("export const x = 1"),
+		moduletest.Scribe:        []byte(echo(t)),
+	})
+}
+
+func echo(t testing.TB) string {
+	t.Helper()
+	b, err := os.ReadFile("testdata/echo.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func load(t testing.TB, e *js.Engine, name, text string) (module.Module, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	m, err := e.Load(ctx, module.Source{ID: "mio", Name: name, Data: []byte(text), Generation: 1})
+	if err == nil {
+		t.Cleanup(func() { _ = m.Close(context.Background()) })
+	}
+	return m, err
+}
+
+// TestMistakes: what is wrong with a file is told with its place in it.
+func TestMistakes(t *testing.T) {
+	e := newEngine(t, nil)
+	for text, want := range map[string]string{
+		"export function vote( {":                              "SyntaxError: ",
+		"\nexport const a = b;":                                "ReferenceError: b is not defined (mio.js:2:",
+		"import fs from 'fs'":                                  `mio.js imports "fs"; a file may import files beside it`,
+		"import fs from './no.js'":                             "there is no no.js to import",
+		"await new Promise(() => {})":                          "mio.js: it waits for a promise that nothing settles",
+		"export const x = 1":                                   "it exports no function of these: vote, ",
+		"export const describe = () => { null.x }":             "TypeError: ",
+		"function f() { f() }\nexport function vote() {}\nf()": "RangeError: ",
+		"export function vote() {}\nthrow 'no'":                "no",
+	} {
+		_, err := load(t, e, "mio.js", text)
+		if abi.CodeOf(err) != abi.CodeInvalid || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\n%v\nwant %s", text, err, want)
+		} else {
+			t.Log(err)
+		}
+	}
+}
+
+// TestExceptions: an exception is an answer, with its place, and costs nothing.
+func TestExceptions(t *testing.T) {
+	m, err := load(t, newEngine(t, nil), "mio.js", `
+export function vote(scene) {
+  return scene.message.words.length;
+}
+export async function speak() {
+  await null;
+  throw new Error("no words");
+}
+export function perceive() { return new Promise(() => {}) }
+export function event() { return deep() }
+function deep() { return [deep()] }
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for op, want := range map[string]string{
+		"vote": "TypeError: cannot read property 'length' of undefined (mio.js:3:", "speak": "Error: no words (mio.js:7:",
+		"perceive": "it waits for a promise that nothing settles", "event": "RangeError: ",
+	} {
+		for range 3 {
+			_, err := m.Call(t.Context(), abi.Request{Op: op, Data: json.RawMessage(`{"message":{}}`)})
+			if abi.CodeOf(err) != abi.CodeInternal || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", op, err, want)
+			}
+		}
+	}
+}
+
+// TestTypeScript: types are taken out, places stay, and a folder's files find each other.
+func TestTypeScript(t *testing.T) {
+	e := newEngine(t, nil)
+	m, err := load(t, e, "mio.ts", `import type { Scene, Vote } from "companion";
+interface Words { [mood: string]: string[] }
+enum Mood { Good, Bad }
+const words: Words = { happy: ["やった"] };
+
+export function vote(scene: Scene): Vote {
+  return { state: "speak", importance: Mood.Bad as number, reason: words.happy![0]! };
+}
+export function event(e: { kind: string }): never {
+  throw new Error("here");
+}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := m.Call(t.Context(), abi.Request{Op: "vote"}); err != nil || string(got) != `{"state":"speak","importance":1,"reason":"やった"}` {
+		t.Errorf("%s, %v", got, err)
+	}
+	if _, err := m.Call(t.Context(), abi.Request{Op: "event"}); err == nil || !strings.Contains(err.Error(), "Error: here (mio.ts:10:") {
+		t.Error(err)
+	}
+	if _, err := load(t, e, "mio.ts", "export function vote(): {\n  retrun 1;\n}"); abi.CodeOf(err) != abi.CodeInvalid || !strings.Contains(err.Error(), "(mio.ts:") {
+		t.Error(err)
+	}
+	folder, err := e.Load(t.Context(), module.Source{ID: "mio", Name: "mio", Generation: 1, Siblings: map[string][]byte{
+		"main.ts": []byte(`import { hello } from "./words"; export const speak = (): string => hello as string`), "words.ts": []byte(`export const hello: string = "hello"`), "notes.md": []byte("x"),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close(context.Background())
+	if got, err := folder.Call(t.Context(), abi.Request{Op: "speak"}); err != nil || string(got) != `{"text":"hello"}` || folder.Describe().Name != "Mio" {
+		t.Errorf("%s, %v, %+v", got, err, folder.Describe())
+	}
+}
