@@ -41,6 +41,8 @@ func CheckSettings(ctx context.Context, o Options) (problems []config.Problem, e
 		return nil, err
 	}
 	h.engines = []module.Engine{guests}
+	scripts, _ := openJS(h, nil) // it has no errors
+	h.engines = append(h.engines, scripts)
 	defer func() { err = errors.Join(err, h.closeEngines()) }()
 	if err := h.openPlugins(nil); err != nil {
 		return nil, err

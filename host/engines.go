@@ -16,6 +16,8 @@ import (
 	"github.com/companiond/companiond/host/handler/filter"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
+	"github.com/companiond/companiond/host/module/js"
+	"github.com/companiond/companiond/host/module/js/npm"
 	"github.com/companiond/companiond/host/module/process"
 	"github.com/companiond/companiond/host/module/prompt"
 	"github.com/companiond/companiond/host/module/wasm"
@@ -28,11 +30,12 @@ type engine struct {
 	open   func(h *Host, calls module.HostCalls) (module.Engine, error)
 }
 
-// engines are all there are. A new one is a line here.
+// engines are all there are, that of WebAssembly first. A new one is a line here.
 func engines() []engine {
 	return []engine{
 		{&wasm.Engine{}, openWasm},
 		{&prompt.Engine{}, openPrompt},
+		{&js.Engine{}, openJS},
 	}
 }
 
@@ -137,8 +140,16 @@ func openWasm(h *Host, calls module.HostCalls) (module.Engine, error) {
 		CacheDir: h.cfg.Modules.Cache, CacheSize: h.cfg.Wasm.CacheSize,
 		MaxMemory: h.cfg.Wasm.Memory, MemoryTotal: memoryTotal(h.cfg.Wasm.MemoryTotal),
 		FuelPerCall: h.cfg.Wasm.Fuel, LogBytesPerSecond: int(h.cfg.Wasm.LogRate),
-		Guard: wasm.Guard(h.cfg.Wasm.Guard), Host: calls, Log: h.log,
+		Guard: wasm.Guard(h.cfg.Wasm.Guard), Host: calls, Log: h.log, Interpreter: js.Interpreter(npm.QuickJS()),
 	})
+}
+
+// openJS makes the engine of JavaScript on that of WebAssembly.
+func openJS(h *Host, _ module.HostCalls) (module.Engine, error) {
+	if npm.QuickJS() == nil {
+		return &js.Engine{}, nil
+	}
+	return js.New(h.engines[0].(*wasm.Engine), npm.Sucrase()), nil
 }
 
 func openPrompt(h *Host, calls module.HostCalls) (module.Engine, error) {

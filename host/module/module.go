@@ -79,6 +79,10 @@ type FolderEngine interface {
 	MatchFolder(files []string) bool
 }
 
+// Yielder is an engine of files that others may be made of, as a file of WebAssembly is of TypeScript. Where there is a file of
+// another engine for a module, that one is the module.
+type Yielder interface{ Yields() }
+
 // Closer is an engine that holds something though no module is loaded. Close ends
 // its modules too, and Load is refused from its start on.
 type Closer interface {

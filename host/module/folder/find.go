@@ -57,11 +57,17 @@ func (f finder) engineOf(name string) (e module.Engine, stem string) {
 // wholeOf gives the engine that takes a folder with these files; nil if none does.
 func (f finder) wholeOf(files []string) module.Engine {
 	for _, c := range f.engines {
-		if e, ok := c.(module.FolderEngine); ok && e.MatchFolder(files) {
+		if e, ok := c.(module.FolderEngine); ok && e.MatchFolder(files) && !(yields(e) && slices.ContainsFunc(files, f.firm)) {
 			return e
 		}
 	}
 	return nil
+}
+
+// firm says whether a file is of an engine whose files nothing is made of.
+func (f finder) firm(file string) bool {
+	e, _ := f.engineOf(file)
+	return e != nil && !yields(e)
 }
 
 // IDs gives the ids that there are files for in a folder, sorted, whether or not
@@ -145,7 +151,10 @@ func (f finder) find(only string, v visitor) (map[string][]source, error) {
 			found[id] = append(found[id], sources...)
 		}
 	}
-	for _, sources := range found {
+	for id, sources := range found {
+		if sources = unyielding(sources, v); len(sources) < len(found[id]) {
+			found[id] = sources
+		}
 		slices.SortFunc(sources, func(a, b source) int {
 			if d := strings.Count(a.show, "/") - strings.Count(b.show, "/"); d != 0 {
 				return d
@@ -154,6 +163,28 @@ func (f finder) find(only string, v visitor) (map[string][]source, error) {
 		})
 	}
 	return found, nil
+}
+
+// yields says whether an engine's files may be what others were made of.
+func yields(e module.Engine) bool {
+	_, ok := e.(module.Yielder)
+	return ok
+}
+
+// unyielding leaves sources out that one of the others may be made of.
+func unyielding(sources []source, v visitor) []source {
+	i := slices.IndexFunc(sources, func(s source) bool { return s.engine != nil && !yields(s.engine) })
+	if i < 0 {
+		return sources
+	}
+	counts := sources[i].show
+	return slices.DeleteFunc(sources, func(s source) bool {
+		yields := s.engine != nil && yields(s.engine)
+		if yields {
+			v.skip(s.show, "%s is there, and counts", counts)
+		}
+		return yields
+	})
 }
 
 // look gives what one entry of the folder holds: itself, or what is in it.

@@ -39,6 +39,7 @@ type Engine struct {
 var (
 	_ module.Engine       = (*Engine)(nil)
 	_ module.FolderEngine = (*Engine)(nil)
+	_ module.Yielder      = (*Engine)(nil)
 )
 
 // New makes an engine on one that has an Interpreter, and that closes its modules. sucrase is that package's modules; with nil
@@ -49,6 +50,9 @@ func New(guests *wasm.Engine, sucrase fs.FS) *Engine {
 
 // Name is "js".
 func (e *Engine) Name() string { return "js" }
+
+// Yields implements [module.Yielder]: AssemblyScript is written in files of TypeScript, too.
+func (e *Engine) Yields() {}
 
 // extensions are those of files that are loaded. Files of types alone are for editors.
 var extensions = []string{".js", ".ts"}
