@@ -35,7 +35,7 @@ func imports() []wasm.Import {
 	zero := func(_ wasm.Driver, stack []uint64) { stack[0] = 0 }
 	return []wasm.Import{
 		{Name: "host_call", Params: "iiiii", Results: "i", Run: func(d wasm.Driver, stack []uint64) { d.(*vm).hostCall(stack) }},
-		{Name: "host_interrupt", Results: "i", Run: zero}, // fuel ends it
+		{Name: "host_interrupt", Results: "i", Run: func(d wasm.Driver, stack []uint64) { d.(*vm).interrupt(stack) }},
 		{Name: "host_get_timezone_offset", Params: "ii", Results: "i", Run: zero},
 		{Name: "host_promise_rejection", Params: "iii", Run: func(wasm.Driver, []uint64) {}},
 		{Name: "host_module_normalize", Params: "ii", Results: "i", Run: func(d wasm.Driver, stack []uint64) { d.(*vm).normalize(stack) }},
@@ -62,6 +62,7 @@ type vm struct {
 	length           uint32 // where lengths are written
 	args             uint32 // where arguments are
 	text, room       uint32 // a buffer for texts, and its size
+	stopped          bool   // the instance was interrupted, and goes
 }
 
 var _ wasm.Driver = (*vm)(nil)
@@ -72,7 +73,7 @@ func (v *vm) Start(g *wasm.Guest) error {
 	if failed, err := g.Call("qjs_init"); err != nil || failed != 0 {
 		return errors.Join(err, fmt.Errorf("qjs_init gives %d", failed))
 	}
-	for name, arg := range map[string]uint64{"qjs_set_memory_limit": uint64(v.script.limit - spare), "qjs_set_max_stack_size": stackSize, "qjs_set_module_loader": 1} {
+	for name, arg := range map[string]uint64{"qjs_set_memory_limit": uint64(v.script.limit - spare), "qjs_set_max_stack_size": stackSize, "qjs_set_module_loader": 1, "qjs_set_interrupt_handler": 1} {
 		if _, err := g.Call(name, arg); err != nil {
 			return err
 		}
@@ -179,8 +180,16 @@ func (v *vm) work() error {
 		if err != nil || waits == 0 {
 			return err
 		}
-		if _, err := v.g.Call("qjs_execute_pending_job"); err != nil {
+		done, err := v.g.Call("qjs_execute_pending_job")
+		if err != nil {
 			return err
+		}
+		if int32(done) < 0 { // it was interrupted; what else is thrown there settles promises
+			e, err := v.g.Call("qjs_get_exception")
+			if err != nil {
+				return err
+			}
+			return v.wrong(e)
 		}
 	}
 }
@@ -256,8 +265,11 @@ func (v *vm) wrong(e uint32) error {
 	if err != nil {
 		return err
 	}
-	if strings.Contains(string(b), "out of memory") {
-		return fmt.Errorf("%s", b)
+	if strings.HasPrefix(string(b), "InternalError: interrupted") {
+		return v.g.Stopped(string(b))
+	}
+	if strings.HasPrefix(string(b), "InternalError: out of memory") {
+		return errors.New(string(b))
 	}
 	return abi.Errorf(abi.CodeInvalid, "%s", b)
 }
@@ -343,6 +355,16 @@ func (v *vm) read(value uint32) ([]byte, error) {
 	text := v.g.Read(at, uint32(n[0])|uint32(n[1])<<8|uint32(n[2])<<16|uint32(n[3])<<24)
 	_, err = v.g.Call("qjs_free_cstring", uint64(at))
 	return text, err
+}
+
+// interrupt ends code that hangs while there is time to say where it does: the maker's code cannot catch that. What it does not
+// end, fuel ends.
+func (v *vm) interrupt(stack []uint64) {
+	stack[0] = 0
+	if v.g.Nearly() && !v.stopped {
+		v.stopped = true
+		stack[0] = 1
+	}
 }
 
 // hostCall answers the two functions that the prelude has: name, length of name, this, number of arguments, arguments.

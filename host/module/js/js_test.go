@@ -3,6 +3,7 @@ package js_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"os"
 	"strings"
@@ -133,6 +134,42 @@ function deep() { return [deep()] }
 			_, err := m.Call(t.Context(), abi.Request{Op: op, Data: json.RawMessage(`{"message":{}}`)})
 			if abi.CodeOf(err) != abi.CodeInternal || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %s", op, err, want)
+			}
+		}
+	}
+}
+
+// TestHangs: code that hangs is ended, and the fault says where it was when it called something last.
+func TestHangs(t *testing.T) {
+	m, err := load(t, newEngine(t, nil), "mio.ts", `export function vote(s: object) {
+  while (true) {}
+}
+export async function speak(s: object) {
+  await null;
+  for (;;) try { throw 1 } catch {}
+}
+export function event() { return "ok" }
+export function perceive() { const all: string[] = []; for (;;) all.push("x".repeat(1e5) + all.length) }
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for op, want := range map[string]string{"vote": "interrupted (mio.ts:1:", "speak": "interrupted (mio.ts:5:", "perceive": "InternalError: out of memory (mio.ts:9:"} {
+		for _, limit := range []time.Duration{time.Minute, 300 * time.Millisecond} {
+			if op == "perceive" && limit < time.Minute {
+				continue // it may be in the middle of what cannot be interrupted
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			_, err := m.Call(ctx, abi.Request{Op: op, Data: json.RawMessage("{}")})
+			cancel()
+			var fault *module.Fault
+			if !errors.As(err, &fault) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", op, err, want)
+			} else {
+				t.Log(err)
+			}
+			if got, err := m.Call(t.Context(), abi.Request{Op: "event"}); err != nil || string(got) != `"ok"` {
+				t.Errorf("%s, %v", got, err)
 			}
 		}
 	}

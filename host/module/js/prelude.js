@@ -21,7 +21,7 @@
 
   // failed is an exception as an answer. Where there is no memory left the instance is to go, and not to answer.
   function failed(e) {
-    if (e instanceof InternalError && e.message === "out of memory") throw e;
+    if (e instanceof InternalError && (e.message === "out of memory" || e.message === "interrupted")) throw e;
     const code = e instanceof HostError ? e.code : "internal";
     return stringify({ error: { code, message: told(e), retry: e instanceof HostError && e.retry } });
   }

@@ -3,6 +3,7 @@ package wasm
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
@@ -71,6 +72,20 @@ func (g *Guest) Ask(ask []byte) (answer []byte) { return g.i.ask(ask, len(ask)) 
 
 // Log writes a line to the daemon's log.
 func (g *Guest) Log(level abi.Level, line string) { g.i.log(level, []byte(line)) }
+
+// last is what a driver is left to say where a guest was that hangs.
+const last = 30 * time.Millisecond
+
+// Nearly says whether the guest has nearly done what it may, or its time is nearly over.
+func (g *Guest) Nearly() bool { return g.i.did.Nearly() || time.Until(g.i.deadline) < last }
+
+// Stopped is the error of a guest that was stopped because of that, with where it was.
+func (g *Guest) Stopped(where string) error {
+	if g.i.did.Nearly() {
+		return &stop{module.FaultFuel, fmt.Errorf("it computes for too long: %s", where)}
+	}
+	return &stop{module.FaultTimeout, fmt.Errorf("%w: %s", context.DeadlineExceeded, where)}
+}
 
 // MemoryLimit is how many bytes an instance may have.
 func (e *Engine) MemoryLimit() int64 { return e.cfg.MaxMemory }

@@ -16,7 +16,7 @@ import (
 // startRuntime makes wazero's runtime and puts the host's modules into it.
 func (e *Engine) startRuntime(compile bool) error {
 	ctx := context.Background()
-	if compile && !compilerSupported(runtime.GOOS, runtime.GOARCH) {
+	if compile && !compiler.Supported(runtime.GOOS, runtime.GOARCH) {
 		e.cfg.Log.Warn("wazero has no compiler for this machine; modules are interpreted, 40-100 times slower",
 			"os", runtime.GOOS, "arch", runtime.GOARCH)
 		compile = false
@@ -113,16 +113,4 @@ func (e *Engine) closeRuntime(ctx context.Context) error {
 		return fmt.Errorf("wasm: close runtime: %w", err)
 	}
 	return nil
-}
-
-// compilerSupported says where wazero v1.12 compiles. On amd64 it also wants
-// SSE4.1, which every such processor since 2008 has.
-func compilerSupported(goos, goarch string) bool {
-	switch goos {
-	case "linux", "darwin", "freebsd", "netbsd", "windows":
-		return goarch == "amd64" || goarch == "arm64"
-	case "dragonfly", "solaris", "illumos":
-		return goarch == "amd64"
-	}
-	return false
 }

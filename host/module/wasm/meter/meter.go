@@ -112,6 +112,11 @@ func (w *Work) Add(units int64) error {
 	return w.Check()
 }
 
+// Nearly says whether nine tenths of what may be done is done.
+func (w *Work) Nearly() bool {
+	return w.units > w.budget/10*9 || w.pinned && w.took() > w.most/10*9
+}
+
 // Check looks at processor time. The error says that it was too much.
 func (w *Work) Check() error {
 	if w.pinned && w.took() > w.most {
