@@ -19,10 +19,18 @@ GUESTS   := $(patsubst plugins/%/main.go,%,$(shell grep -lE '^func main\(\) \{\}
 NEITHER  := $(filter-out $(PROGRAMS:%=plugins/%/main.go) $(GUESTS:%=plugins/%/main.go),$(HANDLERS))
 HANDLED  := $(shell find abi sdk/go plugins -type f -not -name '*_test.go') go.mod go.sum
 
-.PHONY: build plugins run test check bench fuzz packages npm clean
+# JavaScript runs in what npm has: it is built in where it could be installed, with the tag npm.
+JS = host/module/js/npm
+TAGS = $(shell test -f $(JS)/node_modules/.package-lock.json && echo -tags npm)
 
-build: $(WASM)
-	$(GO) build -trimpath -buildvcs=auto -o bin/companiond ./cmd/companiond
+.PHONY: build plugins run test check bench fuzz packages npm js clean
+
+build: $(WASM) js
+	$(GO) build -trimpath -buildvcs=auto $(TAGS) -o bin/companiond ./cmd/companiond
+
+js:
+	@if command -v npm >/dev/null; then $(MAKE) -s $(JS)/node_modules/.package-lock.json || echo "npm packages could not be installed: this build has no JavaScript"; \
+	else echo "npm is not installed: this build has no JavaScript"; fi
 
 # A module is renamed into place, so that a running daemon never reads half of it.
 %.wasm: $(SOURCES)
@@ -52,14 +60,14 @@ CALM_PACKAGES = $(shell grep -rl --include='*_test.go' '	waittest.WithoutRaces(t
 # With the race detector each process sleeps for a second at its end, if it is not told
 # otherwise, and tests start hundreds.
 test: packages build
-	GORACE="atexit_sleep_ms=10 $$GORACE" $(GO) test -race -shuffle=on -timeout 30m $(TESTFLAGS) ./...
-	$(GO) test -shuffle=on -timeout 10m -parallel 4 -run '^($(CALM))$$' $(TESTFLAGS) $(CALM_PACKAGES)
-	$(GO) test -shuffle=on -timeout 10m -p 1 $(TESTFLAGS) ./host/module/wasm ./characters
+	GORACE="atexit_sleep_ms=10 $$GORACE" $(GO) test -race -shuffle=on -timeout 30m $(TAGS) $(TESTFLAGS) ./...
+	$(GO) test -shuffle=on -timeout 10m -parallel 4 -run '^($(CALM))$$' $(TAGS) $(TESTFLAGS) $(CALM_PACKAGES)
+	$(GO) test -shuffle=on -timeout 10m -p 1 $(TAGS) $(TESTFLAGS) ./host/module/wasm ./characters
 	@for d in host/testdata/agents host/testdata/agents7; do if [ -d $$d/node_modules ]; then npm test --silent --prefix $$d || exit 1; fi; done
 
 # What tests use besides Go. Debian packages: wasm-validate, file systems to pull the plug of, what builds the examples in C and
 # Rust, and what handlers are tested against: a voice, a chat, OBS on a screen of its own, and what hears the VMC protocol. From npm: agents
-# and judges of the MCP door, and a client of VTube Studio. ngircd is for tests alone, and does not
+# and judges of the MCP door, a client of VTube Studio, and what JavaScript runs in. ngircd is for tests alone, and does not
 # run as a service. Where something cannot be installed, its tests say that they were skipped.
 packages: npm
 	@$(call install,$(COMMANDS),$(DEBIAN))
@@ -77,7 +85,7 @@ COMMANDS = wasm-validate mkfs.ext4 wasm-ld rustc
 DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32
 STAGE_COMMANDS = espeak-ng oscdump ngircd obs Xvfb chromium
 STAGE = espeak-ng liblo-tools ngircd obs-studio obs-plugins xvfb fonts-noto-cjk chromium
-NPM = host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript plugins/vts/studiotest/testdata/vtubestudio
+NPM = $(JS) host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript plugins/vts/studiotest/testdata/vtubestudio
 
 npm:
 	@if command -v npm >/dev/null; then \
