@@ -1,0 +1,68 @@
+package host_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/module/js/npm"
+)
+
+const mio = `import type { Scene, Vote } from "companion";
+
+export function vote({ message, addressed }: Scene): Vote {
+  return { state: "speak", importance: addressed ? 8 : 5, reason: "a talker" };
+}
+
+export async function speak({ message }: Scene): Promise<string> {
+  const n: number = Number(kv.get("n") ?? 0) + 1;
+  kv.set("n", String(n));
+  return ` + "`GREETING ${message.from}, for the ${n}th time`" + `;
+}
+`
+
+// TestTypeScriptInTheFolder: a character is ten lines of text. Saved while the room is open she is there, a mistake is told with its
+// place and changes nothing, the next save is heard in the next line, and what she keeps is kept.
+func TestTypeScriptInTheFolder(t *testing.T) {
+	if npm.QuickJS() == nil {
+		t.Skip("built without JavaScript: make build, and -tags npm")
+	}
+	h := newHome(t)
+	h.open("[room.main]\nsilence = \"0s\"\npace = \"0s\"\n")
+	says := func(text string) {
+		t.Helper()
+		h.say("main", "taro", "and now?")
+		h.until(text, func() bool {
+			all := h.messages("main")
+			return len(all) > 0 && all[len(all)-1].Text == text
+		})
+	}
+	at := func(generation uint64) func() bool {
+		return func() bool {
+			c := h.companion("mio")
+			return c.State == "ready" && c.Generation == generation && c.Error == "" && c.Engine == "js"
+		}
+	}
+	h.save("mio.ts", []byte(strings.Replace(mio, "GREETING", "Hello", 1)))
+	h.until("she is there", at(1))
+	says("Hello taro, for the 1th time")
+	h.save("mio.ts", []byte(strings.Replace(mio, "Number(kv", "Number((kv", 1)))
+	h.until("the mistake is told", func() bool { return strings.Contains(h.companion("mio").Error, "(mio.ts:8:") })
+	says("Hello taro, for the 2th time")
+	h.save("mio.ts", []byte(strings.Replace(mio, "GREETING", "Hi", 1)))
+	h.until("she is another", at(2))
+	says("Hi taro, for the 3th time")
+	h.save("mio.ts", []byte(strings.Replace(mio, "return `GREETING", "throw new Error(`GREETING", 1)))
+	h.until("this is a mistake, too", func() bool { return strings.Contains(h.companion("mio").Error, "(mio.ts:") })
+	h.save("mio.ts", []byte(strings.Replace(mio, "kv.set(", "kv.put(", 1)))
+	h.until("she is a third", at(3))
+	h.say("main", "taro", "and now?")
+	h.until("what she throws is in the journal", func() bool {
+		for _, e := range h.kinds(entry.KindFailed) {
+			if b, err := entry.Decode[entry.Failed](e); err == nil && strings.Contains(b.Error, "TypeError: not a function (mio.ts:9:") {
+				return true
+			}
+		}
+		return false
+	})
+}
