@@ -31,6 +31,7 @@ var floors = [][]string{
 	{"plugins/chat/pick", "plugins/chat/twitch", "plugins/chat/youtube", "plugins/chat/onecomme"},
 	{"plugins/clock/...", "plugins/obs/...", "plugins/vts/...", "plugins/vmc/...", "plugins/chat/...", "plugins/voice/..."},
 	{"plugins/..."},
+	{"sdk/js"},
 	{"sdk/scaffold", "characters", "characters/..."},
 	{"host/spell", "host/limits", "host/blob", "host/knowledge", "host/secret", "host/context/quote", "host/search/gram", "host/force"},
 	{"host/card/tree", "host/config/source"},

@@ -1,11 +1,13 @@
 package host_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/module/js/npm"
+	"github.com/companiond/companiond/sdk/scaffold"
 )
 
 const mio = `import type { Scene, Vote } from "companion";
@@ -65,4 +67,24 @@ func TestTypeScriptInTheFolder(t *testing.T) {
 		}
 		return false
 	})
+}
+
+// TestNewCharacterInTypeScript: what companiond new writes is a character, in a folder, that talks and remembers how often.
+func TestNewCharacterInTypeScript(t *testing.T) {
+	if npm.QuickJS() == nil {
+		t.Skip("built without JavaScript: make build, and -tags npm")
+	}
+	h := newHome(t)
+	h.open("[room.main]\nsilence = \"0s\"\npace = \"0s\"\n")
+	if _, err := (scaffold.Folder{Name: "momo", Kind: scaffold.Character, Script: true}).Write(filepath.Join(h.dir, "characters")); err != nil {
+		t.Fatal(err)
+	}
+	h.until("she is there", func() bool { return h.companion("momo").State == "ready" })
+	for _, want := range []string{"Hello taro! You said “Momo, hello!”?", "You said “Momo, hello!”! Tell me more, taro."} {
+		h.say("main", "taro", "Momo, hello!")
+		h.until(want, func() bool {
+			all := h.messages("main")
+			return len(all) > 0 && all[len(all)-1].Text == want
+		})
+	}
 }

@@ -76,7 +76,7 @@ func verbs() []verb {
 	return []verb{
 		{"run", "[-config FILE]", "run the daemon", runVerb},
 		{"check", "[-config FILE] [-print] [-strict]", "look a configuration and the cards through and list every mistake", checkVerb},
-		{"new", "character NAME | handler NAME [-kind act|perception|line|source] [-program] [-dir DIR]", "write a character, or a handler, that builds with go build", newVerb},
+		{"new", "character NAME [-lang ts|go] | handler NAME [-kind act|perception|line|source] [-program] [-dir DIR]", "write a character, in TypeScript or Go, or a handler", newVerb},
 		{"say", "[-f] [-room ROOM] [-from NAME] [-to NAME,...] TEXT", "say something in a room; with - for TEXT what comes on standard input", sayVerb},
 		{"tail", "[-room ROOM] [-since SEQ] [-n COUNT] [-votes=false]", "show a room live: who asked for the floor, who got it", tailVerb},
 		{"stop", "[-room ROOM] [-from NAME]", "take the floor from everybody until a human speaks", stopVerb},

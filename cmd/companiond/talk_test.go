@@ -62,10 +62,10 @@ func momo(t *testing.T, dir string) {
 	out := filepath.Join(dir, "characters")
 	var said bytes.Buffer
 	term := &term{out: &said, err: &said}
-	if code := term.do(t.Context(), []string{"new", "character", "momo", "-dir", out}); code != 0 {
+	if code := term.do(t.Context(), []string{"new", "character", "momo", "-lang", "go", "-dir", out}); code != 0 {
 		t.Fatalf("new: %s", &said)
 	}
-	if code := term.do(t.Context(), []string{"new", "character", "momo", "-dir", out}); code == 0 {
+	if code := term.do(t.Context(), []string{"new", "character", "momo", "-lang", "go", "-dir", out}); code == 0 {
 		t.Error("new wrote over a character")
 	}
 	const line = "GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o momo.wasm ."

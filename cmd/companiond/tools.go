@@ -9,11 +9,12 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/module/js/npm"
 	"github.com/companiond/companiond/host/room/reader"
 )
 
 func newVerb(t *term, _ context.Context, args []string) error {
-	d := create.Desk{Out: t.out, Parse: parse, Usage: usage}
+	d := create.Desk{Out: t.out, Parse: parse, Usage: usage, Script: npm.QuickJS() != nil}
 	return d.New(t.flags("new"), args)
 }
 

@@ -1,6 +1,6 @@
 // Package scaffold writes the folder of a new character or handler: a small one that
 // works, its test, and a copy of the SDK, so that the folder builds by itself
-// and without the network. One that is to be a program is built with the source of companiond instead, which lies on the
+// and without the network. One in TypeScript has what an editor wants to know, and is not built. One that is to be a program is built with the source of companiond instead, which lies on the
 // same machine.
 //
 // It never touches a folder that is already there, and it builds nothing.
@@ -21,6 +21,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
+	"github.com/companiond/companiond/sdk/js"
 )
 
 //go:embed template/*
@@ -55,6 +56,7 @@ type Folder struct {
 	Kind    Kind
 	Program bool   // it is a program of its own, and not WebAssembly
 	House   string // of a program: the folder of companiond's source; see [FindHouse]
+	Script  bool   // of a character: TypeScript, that nothing builds, and not Go
 }
 
 // Write writes the folder dir/NAME and gives the files it wrote, as paths
@@ -159,9 +161,25 @@ type file struct {
 	data []byte
 }
 
+// script makes the files of a character in TypeScript.
+func (w words) script() (files []file, err error) {
+	files = []file{{"companion.d.ts", js.Types}}
+	for _, name := range []string{"README.md", "main.ts", "tsconfig.json"} {
+		data, err := w.fill("script/" + name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{name, data})
+	}
+	return files, nil
+}
+
 // contents makes all files in memory, so that a fault leaves nothing behind.
 func (f Folder) contents(root string) (files []file, err error) {
 	of := words{Folder: f, Module: module + f.Name, Go: "1.26.0", Title: title(f.Name), Does: does[f.Kind], Talk: "companion/talk"}
+	if f.Script {
+		return of.script()
+	}
 	if f.Program {
 		if files, err = of.build(root); err != nil {
 			return nil, err

@@ -15,6 +15,9 @@ import (
 // errUsage is what a desk of tests says of how it is called.
 var errUsage = errors.New("usage")
 
+// script says that the desk of tests runs JavaScript.
+var script bool
+
 // call runs the verb in a folder.
 func call(t *testing.T, dir string, args ...string) (string, error) {
 	t.Helper()
@@ -22,7 +25,7 @@ func call(t *testing.T, dir string, args ...string) (string, error) {
 	var out bytes.Buffer
 	fs := flag.NewFlagSet("new", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
-	d := Desk{Out: &out, Parse: func(fs *flag.FlagSet, args []string, most int) ([]string, error) {
+	d := Desk{Out: &out, Script: script, Parse: func(fs *flag.FlagSet, args []string, most int) ([]string, error) {
 		if err := fs.Parse(args); err != nil {
 			return nil, err
 		}
@@ -69,11 +72,38 @@ func TestNew(t *testing.T) {
 	}
 }
 
+// TestNewScript: where JavaScript runs, a character is one, and nothing is to be built.
+func TestNewScript(t *testing.T) {
+	for _, c := range []struct {
+		runs       bool
+		args, want string
+	}{
+		{true, "character momo", "characters/momo/README.md"},
+		{true, "-lang go character momo", "go build -buildmode=c-shared"},
+		{true, "-kind act handler momo", "go build -buildmode=c-shared"},
+		{false, "-lang ts character momo", "built without JavaScript"},
+	} {
+		script = c.runs
+		defer func() { script = false }()
+		dir := t.TempDir()
+		out, err := call(t, dir, strings.Fields(c.args)...)
+		if err != nil || !strings.Contains(out, c.want) {
+			t.Errorf("%s: %v\n%s", c.args, err, out)
+		}
+		_, err = os.Stat(filepath.Join(dir, "characters", "momo", "main.ts"))
+		if (err == nil) == strings.Contains(out, "go build") {
+			t.Errorf("%s: %v", c.args, err)
+		}
+	}
+}
+
 // TestNewRefuses: what cannot be made is said with what to type, and nothing is written.
 func TestNewRefuses(t *testing.T) {
 	for args, want := range map[string]string{
 		"":                                "companiond new handler NAME [-kind act|perception|line|source]",
 		"handler":                         "companiond new character NAME",
+		"-lang rust character momo":       "have: ts, go",
+		"-lang ts handler momo":           "-lang ts is of a character",
 		"handel lamp":                     "did you mean companiond new handler lamp?",
 		"robot momo":                      "did you mean companiond new character momo?",
 		"-kind act character momo":        "companiond new handler momo -kind act",
