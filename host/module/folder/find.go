@@ -64,10 +64,13 @@ func (f finder) wholeOf(files []string) module.Engine {
 	return nil
 }
 
+// tools are files that editors and package managers of JavaScript want beside it, and that are no cards.
+var tools = []string{"tsconfig.json", "jsconfig.json", "package.json", "package-lock.json"}
+
 // firm says whether a file is of an engine whose files nothing is made of.
 func (f finder) firm(file string) bool {
 	e, _ := f.engineOf(file)
-	return e != nil && !yields(e)
+	return e != nil && !yields(e) && !slices.Contains(tools, file)
 }
 
 // IDs gives the ids that there are files for in a folder, sorted, whether or not
@@ -152,9 +155,8 @@ func (f finder) find(only string, v visitor) (map[string][]source, error) {
 		}
 	}
 	for id, sources := range found {
-		if sources = unyielding(sources, v); len(sources) < len(found[id]) {
-			found[id] = sources
-		}
+		sources = unyielding(sources)
+		found[id] = sources
 		slices.SortFunc(sources, func(a, b source) int {
 			if d := strings.Count(a.show, "/") - strings.Count(b.show, "/"); d != 0 {
 				return d
@@ -172,19 +174,12 @@ func yields(e module.Engine) bool {
 }
 
 // unyielding leaves sources out that one of the others may be made of.
-func unyielding(sources []source, v visitor) []source {
-	i := slices.IndexFunc(sources, func(s source) bool { return s.engine != nil && !yields(s.engine) })
-	if i < 0 {
-		return sources
+func unyielding(sources []source) []source {
+	firm := slices.DeleteFunc(slices.Clone(sources), func(s source) bool { return s.engine != nil && yields(s.engine) })
+	if len(firm) > 0 {
+		return firm
 	}
-	counts := sources[i].show
-	return slices.DeleteFunc(sources, func(s source) bool {
-		yields := s.engine != nil && yields(s.engine)
-		if yields {
-			v.skip(s.show, "%s is there, and counts", counts)
-		}
-		return yields
-	})
+	return sources
 }
 
 // look gives what one entry of the folder holds: itself, or what is in it.
@@ -230,7 +225,7 @@ func (f finder) inside(name, folder string, v visitor) []source {
 		engine, stem := f.engineOf(e.Name())
 		p, show := filepath.Join(folder, e.Name()), path.Join(name, e.Name())
 		switch {
-		case ignored(e.Name()):
+		case ignored(e.Name()), slices.Contains(tools, e.Name()):
 			continue
 		case engine == nil:
 			f.almost(e.Name(), show, v)

@@ -59,6 +59,30 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// yielding is an engine of files that others may be made of.
+type yielding struct{ *moduletest.Engine }
+
+func (yielding) Yields() {}
+
+// TestFindYields: where there is what a file was made into, that counts, also in a folder that would be taken whole; what tools
+// of JavaScript want beside it is no companion.
+func TestFindYields(t *testing.T) {
+	engines := []module.Engine{&moduletest.Engine{Ext: ".wasm"}, &moduletest.Engine{Ext: ".json"}, yielding{&moduletest.Engine{Ext: ".ts", Entry: "main.ts"}}}
+	for files, want := range map[string]string{
+		"aya.ts": "aya.ts", "aya.ts aya.wasm": "aya.wasm", "aya.ts aya/main.ts aya/build.wasm": "aya/build.wasm", "aya/aya.ts aya/aya.wasm": "aya/aya.wasm",
+		"aya/main.ts aya/words.ts": "aya", "aya/main.ts aya/tsconfig.json aya/package.json": "aya", "aya/main.ts aya/aya.json": "aya/aya.json",
+		"aya/aya.ts aya/package.json": "aya/aya.ts", "aya/a.ts aya/b.ts": "",
+	} {
+		dir := t.TempDir()
+		for f := range strings.FieldsSeq(files) {
+			write(t, filepath.Join(dir, f), "x")
+		}
+		if shown, chosen, trouble := folder.Sources(dir, engines, "aya", ""); chosen != want || (trouble == "") != (want != "") && files != "aya.ts aya/main.ts aya/build.wasm" {
+			t.Errorf("%s: %q of %q, want %q (%s)", files, chosen, shown, want, trouble)
+		}
+	}
+}
+
 func TestFindFollowsLinks(t *testing.T) {
 	engines := []module.Engine{&moduletest.Engine{Ext: ".js"}}
 	dir, other := t.TempDir(), t.TempDir()
