@@ -213,3 +213,81 @@ export function event(e: { kind: string }): never {
 		t.Errorf("%s, %v, %+v", got, err, folder.Describe())
 	}
 }
+
+// example loads a file of sdk/examples/typescript.
+func example(t *testing.T, calls module.HostCalls, name string) module.Module {
+	t.Helper()
+	b, err := os.ReadFile("../../../sdk/examples/typescript/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := load(t, newEngine(t, calls), name, string(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// answers asks a module, and compares what it answers.
+func answers(t *testing.T, m module.Module, op, data, want string) {
+	t.Helper()
+	if got, err := m.Call(t.Context(), abi.Request{Op: op, Data: json.RawMessage(data)}); err != nil || !equal(got, []byte(want)) {
+		t.Errorf("%s %s: %s, %v, want %s", op, data, got, err, want)
+	}
+}
+
+// TestExamples: what the folder of examples has in TypeScript does what it says.
+func TestExamples(t *testing.T) {
+	t.Run("pip", func(t *testing.T) {
+		b, err := os.ReadFile("../../../sdk/examples/vectors.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var steps []struct {
+			Op    string
+			Data  json.RawMessage
+			Reply json.RawMessage
+		}
+		if err := json.Unmarshal(b, &steps); err != nil {
+			t.Fatal(err)
+		}
+		m := example(t, nil, "pip.ts")
+		for _, s := range steps {
+			if s.Reply != nil {
+				answers(t, m, s.Op, string(s.Data), strings.Replace(string(s.Reply), "LANGUAGE", "TypeScript", 1))
+			}
+		}
+	})
+	t.Run("ngword", func(t *testing.T) {
+		m := example(t, nil, "ngword.ts")
+		const settings = `"settings":{"words":["spoiler","a.c"]}`
+		answers(t, m, "line", `{"text":"No Spoiler, abc a.c!",`+settings+`}`, `{"text":"No ＊＊＊＊＊＊＊, abc ＊＊＊!"}`)
+		answers(t, m, "line", `{"text":"fine",`+settings+`}`, `{}`)
+		answers(t, m, "sense", `{"perception":{"body":{"text":"a spoiler"}},`+settings+`}`, `{"body":{"text":"a ＊＊＊＊＊＊＊"}}`)
+		answers(t, m, "sense", `{"perception":{},`+settings+`}`, `{}`)
+		if d := m.Describe(); d.Kind != abi.Handler || len(d.Settings) == 0 {
+			t.Errorf("%+v", d)
+		}
+	})
+	t.Run("clock", func(t *testing.T) {
+		reply := func(text string) abi.Reply { return abi.Reply{OK: json.RawMessage(text)} }
+		calls := &asked{t: t}
+		m := example(t, calls, "clock.ts")
+		for name, most := range map[string]int{"": 2, "next": 3} {
+			calls.left = step{}
+			for _, c := range []struct{ op, data, answer string }{
+				{"now", "", `{"unix_ms":1767323105000}`}, {"timer.set", `{"name":"next","after_ms":1495000}`, `{}`},
+				{"perception.emit", `{"companion":"aya","title":"clock","body":{"time":"03:05","text":"It is 03:05."}}`, `{"seq":1}`},
+			}[:most] {
+				calls.left.Host = append(calls.left.Host, struct {
+					Expect abi.Request
+					Answer abi.Reply
+				}{abi.Request{Op: c.op, Data: json.RawMessage(c.data)}, reply(c.answer)})
+			}
+			answers(t, m, "timer", `{"name":"`+name+`","companions":["aya"],"settings":{"every":30}}`, `{}`)
+			if len(calls.left.Host) > 0 {
+				t.Errorf("%q: %d host calls are missing", name, len(calls.left.Host))
+			}
+		}
+	})
+}
