@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/host/module/moduletest"
 	"github.com/companiond/companiond/host/module/wasm"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 func TestMain(m *testing.M) {
@@ -66,14 +67,16 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-func echo(t testing.TB) string {
+func mustRead(t testing.TB, name string) string {
 	t.Helper()
-	b, err := os.ReadFile("testdata/echo.js")
+	b, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(b)
 }
+
+func echo(t testing.TB) string { return mustRead(t, "testdata/echo.js") }
 
 func load(t testing.TB, e *js.Engine, name, text string) (module.Module, error) {
 	t.Helper()
@@ -141,6 +144,7 @@ function deep() { return [deep()] }
 
 // TestHangs: code that hangs is ended, and the fault says where it was when it called something last.
 func TestHangs(t *testing.T) {
+	waittest.WithoutRaces(t)
 	m, err := load(t, newEngine(t, nil), "mio.ts", `export function vote(s: object) {
   while (true) {}
 }
@@ -217,11 +221,7 @@ export function event(e: { kind: string }): never {
 // example loads a file of sdk/examples/typescript.
 func example(t *testing.T, calls module.HostCalls, name string) module.Module {
 	t.Helper()
-	b, err := os.ReadFile("../../../sdk/examples/typescript/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := load(t, newEngine(t, calls), name, string(b))
+	m, err := load(t, newEngine(t, calls), name, mustRead(t, "../../../sdk/examples/typescript/"+name))
 	if err != nil {
 		t.Fatal(err)
 	}
