@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder/foldertest"
 	"github.com/companiond/companiond/host/module/js"
 	"github.com/companiond/companiond/host/module/moduletest"
 	"github.com/companiond/companiond/host/module/wasm"
@@ -289,5 +291,11 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%q: %d host calls are missing", name, len(calls.left.Host))
 			}
 		}
+	})
+}
+
+func TestReloadsUnderLoad(t *testing.T) {
+	foldertest.Reloads(t, newEngine(t, nil), "mio.ts", func(n int) []byte {
+		return fmt.Appendf(nil, "export function vote(): object { return { state: 'listen', importance: 1, reason: '%d' } }", n)
 	})
 }
