@@ -347,7 +347,11 @@ func (h *Host) buildDoors(at net.Addr) error {
 		Rooms: members{h.rooms}, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting, Listens: h.agents.Listens,
 		Games:   neuro.Config{Tell: h.perceptions.Tell, Plays: h.house.Plays, NewID: newID},
 		Session: h.perceptions.Meant, Speaks: h.house.Speaks, See: h.senses.See, Usual: h.usual,
-		Lives:   func(id string) bool { return slices.Contains(h.house.Residents(), id) },
+		Lives: func(id string) bool { return slices.Contains(h.house.Residents(), id) },
+		Sound: func(hash string) ([]byte, error) {
+			b, err := h.blobs.Get(hash)
+			return b.Bytes, err
+		},
 		NameKey: func(ctx context.Context) ([]byte, error) { return h.nameKey.of(ctx, h.stores.KVIn("")) },
 	})
 	mux := http.NewServeMux()

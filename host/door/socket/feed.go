@@ -143,6 +143,8 @@ type Config struct {
 	// See lets a companion perceive an image, a data: URL, of whoever sends it; an error names
 	// the field image. Nil: none does.
 	See func(ctx context.Context, companion, image, from string) error
+	// Sound gives the bytes of a sound that a module made, by its hash. Nil: pages are silent.
+	Sound func(hash string) ([]byte, error)
 	// Lives says whether an id is a companion's of the house, loaded or not: nobody else has a
 	// face, or plays a game. Nil: any may be.
 	Lives func(companion string) bool

@@ -91,7 +91,11 @@ func (f *Feed) page(r *http.Request, companion string) (view, error) {
 	if u, err := url.Parse(model); model != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https") {
 		return view{}, abi.Field("query.model", abi.CodeInvalid, "%.200q is no address of a Live2D model, http://.../NAME.model3.json", model)
 	}
-	s := &session.Session{Companion: companion, Plays: true}
+	voice := query.Has("sound") && query.Get("sound") != "0"
+	if err := identity.Of(r.Context()).May(identity.Read); voice && err != nil {
+		return view{}, err
+	}
+	s := &session.Session{Companion: companion, Plays: true, Sounds: voice}
 	v, speaker, err := f.openFace(r, s)
 	if err != nil {
 		return view{}, err
@@ -100,14 +104,21 @@ func (f *Feed) page(r *http.Request, companion string) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	d := newFront(s, ollmv.New(ollmv.Config{Companion: companion, Room: v.talk.Name(), Speaker: speaker, Model: model, Key: key, Choices: func() (all []ollmv.Choice) {
+	wire := ollmv.Config{Companion: companion, Room: v.talk.Name(), Speaker: speaker, Model: model, Key: key, Choices: func() (all []ollmv.Choice) {
 		for _, m := range v.talk.Info().Members {
 			if m.Kind == abi.KindCompanion {
 				all = append(all, ollmv.Choice{ID: m.ID, Name: m.Name})
 			}
 		}
 		return all
-	}}))
+	}}
+	if voice {
+		wire.Sound = f.cfg.Sound
+		if v.free, err = f.mouths.Take(v.talk.Name(), companion); err != nil {
+			return view{}, err
+		}
+	}
+	d := newFront(s, ollmv.New(wire))
 	d.turnTo = func(companion string) (view, error) { return f.page(r, companion) }
 	v.dialect = d
 	return v, nil

@@ -3,6 +3,7 @@ package socket_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -163,5 +164,34 @@ func TestHostilePages(t *testing.T) {
 		if code := ended(big); code != socket.CloseTooBig {
 			t.Errorf("closed with %d", code)
 		}
+	})
+}
+
+// TestAPageIsAVoice: a page with ?sound is the one voice of its companion, is sent the sound of a part, and gives the place back when
+// it goes; it wants the scope that sounds want.
+func TestAPageIsAVoice(t *testing.T) {
+	onBodies(t, func(c *socket.Config) {
+		c.Sound = func(hash string) ([]byte, error) { return []byte("RIFF" + hash), nil }
+	}, func(s *bodies) {
+		const page = "/ollmv/nikoni/client-ws?sound"
+		s.refused(page, "taro act", http.StatusForbidden)
+		v := s.vtuber("nikoni", "?sound", "taro read,act")
+		s.refused(page, "taro read,act", http.StatusConflict)
+		s.refused("/v1/actions?companion=nikoni&playback=1&sounds=1", "", http.StatusConflict)
+		s.dial("/ollmv/nikoni/client-ws", "")
+		s.room.Append(entry.KindSegment, entry.Segment{Grant: "g", Who: "nikoni", N: 1, Text: "やあ。元気？"})
+		s.room.Append(entry.KindSound, entry.Sound{Line: "g", Who: "nikoni", Part: 1, Blob: "b1", Seconds: 1.2, By: "voice"})
+		for frame := range v.got {
+			if strings.HasPrefix(frame, "audio") {
+				if frame != "audio nikoniやあ。元気？" {
+					t.Errorf("%q", frame)
+				}
+				break
+			}
+		}
+		_ = v.conn.Close()
+		synctest.Wait()
+		s.vtuber("nikoni", "?sound=1", "taro read,act")
+		s.dial("/ollmv/nikoni/client-ws?sound=0", "")
 	})
 }

@@ -4,6 +4,7 @@
 //   node ollmv.mjs FRONTEND PLAYWRIGHT ws://127.0.0.1:3000/ollmv/aya/client-ws SHOTS
 //
 // FRONTEND is the branch "build" of Open-LLM-VTuber-Web, PLAYWRIGHT a folder where npm has installed playwright-core. The
+// With ?sound in the address, and a voice, the page has to play what it is sent, and to fall silent at an interruption. The
 // daemon has to let the page in: origins = ["http://127.0.0.1:12393"] under [door]. Run it in a network of its own.
 import { createRequire } from 'node:module'
 import { createServer } from 'node:http'
@@ -25,7 +26,7 @@ const server = createServer((q, a) => {
 })
 await new Promise((done) => server.listen(12393, '127.0.0.1', done))
 
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] })
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--mute-audio', '--autoplay-policy=no-user-gesture-required'] })
 const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
 const frames = []
 const report = { sent: [], got: [], problems: [] }
@@ -35,6 +36,27 @@ page.on('websocket', (ws) => {
 })
 page.on('pageerror', (e) => (report.page ??= []).push(e.message)) // without a Live2D model it has one of its own
 await page.addInitScript((u) => localStorage.setItem('wsUrl', JSON.stringify(u)), url)
+await page.addInitScript(() => { // what sounds, from when to when
+  const play = HTMLMediaElement.prototype.play
+  window.sounds = []
+  HTMLMediaElement.prototype.play = function () {
+    const s = { from: Date.now() }
+    window.sounds.push(s)
+    const over = (how) => { s.to ??= Date.now(); s.how ??= how }
+    this.addEventListener('ended', () => over('ended'))
+    this.pause = () => { over('paused'); HTMLMediaElement.prototype.pause.call(this) }
+    return play.call(this)
+  }
+})
+// The page plays no sound without a Live2D model, of which there is none here: for that it is given one that moves nothing.
+if (/[?&]sound/.test(url)) {
+  await page.addInitScript(() => {
+    const model = { startRandomMotion() {}, setExpression() {} }
+    Object.defineProperty(window, 'getLive2DManager', { get: () => () => ({ getModel: () => model }), set() {} })
+  })
+}
+report.sounds = []
+const sounds = async () => report.sounds.push(...await page.evaluate(() => window.sounds.splice(0)))
 await page.goto('http://127.0.0.1:12393/')
 
 // until waits for a frame behind a place in the list.
@@ -90,6 +112,7 @@ await played(frames[spoke]?.[1].display_text.text, spoke)
 await until((d, m) => d === '<' && m.type === 'control' && m.text === 'conversation-chain-end', spoke)
 
 // The history is there when the page is loaded anew, and so is another companion.
+await sounds()
 from = frames.length
 await page.reload()
 await until((d, m) => m.type === 'new-history-created', from)
@@ -120,6 +143,11 @@ const kyoko = await until((d, m) => d === '<' && m.type === 'audio', from)
 report.other = frames[kyoko]?.[1].display_text.name
 await until((d, m) => d === '<' && m.type === 'control' && m.text === 'conversation-chain-end', kyoko)
 await shot('8-other')
+await sounds()
+if (/[?&]sound/.test(url)) {
+  const over = report.sounds.filter((s, i, all) => i > 0 && s.from < all[i - 1].to - 20).length
+  if (report.sounds.length < 5 || over || report.sounds.some((s) => !s.to)) report.problems.push(`${report.sounds.length} sounds, ${over} over another`)
+} else if (report.sounds.length) report.problems.push('a silent page sounds')
 report.histories = frames.filter(([d, m]) => d === '<' && m.type === 'history-list').map(([, m]) => m.histories.length)
 report.configs = frames.filter(([d, m]) => d === '<' && m.type === 'config-files').map(([, m]) => m.configs.map((c) => c.filename))
 report.frames = frames.map(([d, m]) => d + ' ' + JSON.stringify(m).slice(0, 160))

@@ -54,7 +54,10 @@ type faces struct {
 }
 
 func (f *Front) spoken(s sentence) audioFrame {
-	a := audioFrame{Type: "audio", Volumes: []float64{}, SliceLength: 20, Display: display{Text: s.text, Name: f.name(f.Companion)}}
+	a := audioFrame{Type: "audio", Volumes: []float64{}, SliceLength: sliceMS, Display: display{Text: s.text, Name: f.name(f.Companion)}}
+	if s.sound != nil {
+		a.Audio, a.Volumes = &s.sound.audio, s.sound.volumes
+	}
 	if s.emotion != "" && s.emotion != emotion.Neutral {
 		a.Actions = &faces{[]string{string(s.emotion)}}
 	}

@@ -1,7 +1,8 @@
 // Package ollmv is the wire of Open-LLM-VTuber's front-end: a page that shows what one companion says, takes
 // what a person types, and lets the person choose another companion.
 //
-// The front-end plays the sound that it is sent with each sentence, and says when the last one has ended. Where there is
+// The front-end plays the sound that it is sent with each sentence, and says when the last one has ended. A page that is its
+// companion's voice is sent the sound of each part of a line, when the one before has sounded. Where there is
 // no sound it shows a sentence and is done with it, so each goes out when the one before has been read.
 //
 // It knows neither connections nor rooms, reads no clock, and never says who somebody is.
@@ -23,8 +24,11 @@ import (
 const (
 	waits    = 2 * time.Minute // until a person is told that nobody has answered
 	maxLines = 16
-	shown    = 100                    // messages of a history
-	settles  = 150 * time.Millisecond // until a page that was interrupted has noticed that it thinks anew: it throws away sentences sooner
+	shown    = 100 // messages of a history
+	// How long the sound of a part is waited for when it is its turn: the room waits for ten seconds at least until it hears that it
+	// was played. And how long where none came of the line so far.
+	soon, soonAgain = 6 * time.Second, time.Second
+	settles         = 150 * time.Millisecond // until a page that was interrupted has noticed that it thinks anew: it throws away sentences sooner
 )
 
 // Choice is a companion that the front-end can be turned to.
@@ -37,7 +41,9 @@ type Config struct {
 	Speaker   string          // whose words it sends
 	Model     string          // URL of a Live2D model, empty for none
 	Choices   func() []Choice // the companions of the room
-	Key       []byte          // the house's own, and secret: it stands between a name and the id of a message
+	// Sound gives the WAV that a hash stands for, where the page is the companion's voice; nil: it is not.
+	Sound func(hash string) ([]byte, error)
+	Key   []byte // the house's own, and secret: it stands between a name and the id of a message
 }
 
 // Front is one client.
@@ -63,15 +69,19 @@ type line struct {
 	last      bool      // no piece follows
 	over      bool      // it has ended in the room
 	begun     bool
-	complete  bool // the client was told that nothing more comes
-	played    bool // it has told that it is done
-	hushed    bool // the client has silenced it itself
+	complete  bool      // the client was told that nothing more comes
+	played    bool      // it has told that it is done
+	hushed    bool      // the client has silenced it itself
+	mute      bool      // no sound came in time
+	patience  time.Time // until when the next sentence's is waited for; zero: it is not its turn
 }
 
 type sentence struct {
 	text    string
 	emotion emotion.Word
 	part    int // of the line that ends with it; 0: none does
+	sound   *sound
+	there   bool // its sound is, or none will come
 }
 
 var _ session.Codec = (*Front)(nil)
@@ -107,6 +117,8 @@ func (f *Front) Encode(o session.Out, now time.Time) (frames [][]byte) {
 		if l := f.line(o.Line); l != nil {
 			l.last, l.over = true, l.over || o.End != ""
 		}
+	case session.Sound:
+		f.sounds(o)
 	case session.Ended:
 		frames = f.ended(o)
 	case session.Said:
@@ -131,10 +143,15 @@ func (f *Front) piece(p session.Piece) {
 		l = &line{id: p.Line}
 		f.lines = append(f.lines, l)
 	}
+	ends := []int{len(p.Text)}
+	voiced := f.Sound != nil && p.Line != "" // a part has one sound
+	if !voiced {
+		ends = append(speech.Sentences(p.Text), ends...)
+	}
 	from := 0
-	for _, end := range append(speech.Sentences(p.Text), len(p.Text)) {
+	for _, end := range ends {
 		if s := p.Text[from:end]; strings.TrimSpace(s) != "" {
-			l.sentences = append(l.sentences, sentence{text: s, emotion: p.Emotion})
+			l.sentences = append(l.sentences, sentence{text: s, emotion: p.Emotion, there: !voiced})
 		}
 		from = end
 	}
@@ -142,6 +159,43 @@ func (f *Front) piece(p session.Piece) {
 		l.sentences[n-1].part = p.Part
 	}
 	l.last, l.over = p.Last || p.Line == "", p.Over || p.Line == ""
+}
+
+// sounds takes how a part sounds.
+func (f *Front) sounds(o session.Sound) {
+	l := f.line(o.Line)
+	if l == nil || f.Sound == nil {
+		return
+	}
+	i := slices.IndexFunc(l.sentences, func(s sentence) bool { return s.part == o.Part })
+	if i < l.shown || l.sentences[i].there {
+		return
+	}
+	s := &l.sentences[i]
+	s.there = true
+	if o.Failed != "" {
+		return
+	}
+	if wav, err := f.Sound(o.Blob); err == nil { // else it is gone by now
+		s.sound, l.mute = newSound(wav, time.Duration(o.Seconds*float64(time.Second))), false
+	}
+}
+
+// sounding says whether the next sentence can go out: its sound is there, or was waited for long enough.
+func (l *line) sounding(now time.Time) bool {
+	s := &l.sentences[l.shown]
+	switch {
+	case s.there:
+	case l.patience.IsZero():
+		l.patience = now.Add(map[bool]time.Duration{false: soon, true: soonAgain}[l.mute])
+		return false
+	case now.Before(l.patience):
+		return false
+	default:
+		s.there, l.mute = true, true
+	}
+	l.patience = time.Time{}
+	return true
 }
 
 // ended takes back what was not shown of a line that ended before its time, and silences the client.
@@ -207,12 +261,22 @@ func (f *Front) pump(now time.Time) (frames [][]byte) {
 				l.next = f.ready
 				break
 			}
+			if !l.sounding(now) {
+				break
+			}
+			s = l.sentences[l.shown]
 			if l.shown > 0 && l.id != "" && l.sentences[l.shown-1].part > 0 {
 				f.own = append(f.own, session.Played{Line: l.id, Part: l.sentences[l.shown-1].part})
 			}
 			l.shown++
+			frames = append(frames, encode(f.spoken(s)))
+			if s.sound != nil {
+				l.next = now.Add(s.sound.length)
+				f.own = append(f.own, session.Played{Line: l.id, Part: s.part, Seconds: s.sound.length.Seconds()})
+				continue
+			}
 			l.next = now.Add(speech.Estimate(s.text))
-			frames = append(frames, encode(f.spoken(s)), encode(frame{Type: fullText, Text: strings.TrimSpace(s.text)}))
+			frames = append(frames, encode(frame{Type: fullText, Text: strings.TrimSpace(s.text)}))
 		}
 		frames = append(frames, f.finish(l, now)...)
 	}
@@ -271,10 +335,17 @@ func (f *Front) Due() (at time.Time) {
 	at = f.waiting
 	for _, l := range f.lines {
 		if l.shown < len(l.sentences) || l.last && !l.complete {
-			at = session.Sooner(at, l.next)
+			at = session.Sooner(at, later(l.next, l.patience))
 		}
 	}
 	return at
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // Late implements [session.Codec].

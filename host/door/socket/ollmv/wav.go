@@ -1,0 +1,71 @@
+package ollmv
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"math"
+	"time"
+)
+
+// sliceMS is how many milliseconds of a sound have one volume.
+const sliceMS = 20
+
+// sound is how a part of a line sounds, as it is sent.
+type sound struct {
+	audio   string // of the file, in base64
+	volumes []float64
+	length  time.Duration
+}
+
+// newSound makes one of a WAV: of 16 bits a sample its volumes move the mouth; any other sounds, and the mouth stays as it is.
+func newSound(wav []byte, length time.Duration) *sound {
+	return &sound{base64.StdEncoding.EncodeToString(wav), volumes(wav), length}
+}
+
+// volumes says how loud a WAV is, slice by slice, from 0 to 1 where it is loudest.
+func volumes(wav []byte) []float64 {
+	samples, rate := pcm(wav)
+	span := rate * sliceMS / 1000
+	all := []float64{}
+	if span == 0 {
+		return all
+	}
+	most := 0.0
+	for len(samples) >= 2 {
+		n := min(2*span, len(samples)&^1)
+		sum := 0.0
+		for i := 0; i < n; i += 2 {
+			v := float64(int16(binary.LittleEndian.Uint16(samples[i:])))
+			sum += v * v
+		}
+		v := math.Sqrt(sum / float64(n/2))
+		all, most, samples = append(all, v), max(most, v), samples[n:]
+	}
+	for i := range all {
+		all[i] = math.Round(100*all[i]/max(most, 1)) / 100
+	}
+	return all
+}
+
+// pcm gives the samples of a WAV of 16 bits, and how many bytes of 2 there are of them a second, of all channels; none of what is no such file.
+func pcm(wav []byte) (samples []byte, rate int) {
+	if len(wav) < 12 || string(wav[:4]) != "RIFF" || string(wav[8:12]) != "WAVE" {
+		return nil, 0
+	}
+	for rest := wav[12:]; len(rest) >= 8; {
+		id, n := string(rest[:4]), int(binary.LittleEndian.Uint32(rest[4:]))
+		body := rest[8:]
+		n = min(n, len(body))
+		switch {
+		case id == "fmt " && n >= 16:
+			if binary.LittleEndian.Uint16(body) != 1 || binary.LittleEndian.Uint16(body[14:]) != 16 {
+				return nil, 0
+			}
+			rate = int(min(binary.LittleEndian.Uint32(body[4:]), 1<<20)) * int(min(binary.LittleEndian.Uint16(body[2:]), 8))
+		case id == "data":
+			return body[:n], rate
+		}
+		rest = body[min(n+n&1, len(body)):]
+	}
+	return nil, 0
+}
