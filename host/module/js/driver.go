@@ -37,7 +37,7 @@ func imports() []wasm.Import {
 		{Name: "host_call", Params: "iiiii", Results: "i", Run: func(d wasm.Driver, stack []uint64) { d.(*vm).hostCall(stack) }},
 		{Name: "host_interrupt", Results: "i", Run: func(d wasm.Driver, stack []uint64) { d.(*vm).interrupt(stack) }},
 		{Name: "host_get_timezone_offset", Params: "ii", Results: "i", Run: zero},
-		{Name: "host_promise_rejection", Params: "iii", Run: func(wasm.Driver, []uint64) {}},
+		{Name: "host_promise_rejection", Params: "iii", Run: func(d wasm.Driver, stack []uint64) { d.(*vm).rejected(stack) }},
 		{Name: "host_module_normalize", Params: "ii", Results: "i", Run: func(d wasm.Driver, stack []uint64) { d.(*vm).normalize(stack) }},
 		{Name: "host_module_load", Params: "ii", Results: "i", Run: func(d wasm.Driver, stack []uint64) { d.(*vm).module(stack) }},
 	}
@@ -58,22 +58,23 @@ type vm struct {
 	script script
 	g      *wasm.Guest
 
-	undefined, entry uint32 // the prelude's door
-	length           uint32 // where lengths are written
-	args             uint32 // where arguments are
-	text, room       uint32 // a buffer for texts, and its size
-	stopped          bool   // the instance was interrupted, and goes
+	undefined, entry uint32            // the prelude's door
+	length           uint32            // where lengths are written
+	args             uint32            // where arguments are
+	text, room       uint32            // a buffer for texts, and its size
+	stopped          bool              // the instance was interrupted, and goes
+	astray           map[uint32]string // why promises were rejected that nobody has asked for yet
 }
 
 var _ wasm.Driver = (*vm)(nil)
 
 // Start implements [wasm.Driver].
 func (v *vm) Start(g *wasm.Guest) error {
-	v.g = g
+	v.g, v.astray = g, map[uint32]string{}
 	if failed, err := g.Call("qjs_init"); err != nil || failed != 0 {
 		return errors.Join(err, fmt.Errorf("qjs_init gives %d", failed))
 	}
-	for name, arg := range map[string]uint64{"qjs_set_memory_limit": uint64(v.script.limit - spare), "qjs_set_max_stack_size": stackSize, "qjs_set_module_loader": 1, "qjs_set_interrupt_handler": 1} {
+	for name, arg := range map[string]uint64{"qjs_set_memory_limit": uint64(v.script.limit - spare), "qjs_set_max_stack_size": stackSize, "qjs_set_module_loader": 1, "qjs_set_interrupt_handler": 1, "qjs_set_promise_rejection_handler": 1} {
 		if _, err := g.Call(name, arg); err != nil {
 			return err
 		}
@@ -167,10 +168,31 @@ func (v *vm) Call(request []byte) (reply []byte, err error) {
 	if err := v.work(); err != nil {
 		return nil, err
 	}
+	for _, why := range v.astray {
+		v.g.Log(abi.LevelWarn, "a promise was rejected, and nobody has asked for it (await is missing?): "+why)
+	}
+	clear(v.astray)
 	if len(reply) == 0 {
 		return v.ask("reply", v.undefined)
 	}
 	return reply, nil
+}
+
+// mostAstray is how many of those promises are told of in a call.
+const mostAstray = 8
+
+// rejected notes that a promise was rejected: promise, reason, and whether somebody has asked for it by now.
+func (v *vm) rejected(stack []uint64) {
+	promise, reason, asked := stack[0], stack[1], uint32(stack[2]) != 0
+	which := must(v.g.Call("qjs_get_value_ptr", promise))
+	if asked {
+		delete(v.astray, which)
+	} else if len(v.astray) < mostAstray {
+		v.astray[which] = string(must(v.read(uint32(reason))))
+	}
+	for _, value := range []uint64{promise, reason} {
+		must(v.g.Call("qjs_free_value", value))
+	}
 }
 
 // work runs what promises wait for, until there is nothing of it.
@@ -248,6 +270,9 @@ func (v *vm) checked(value uint32) (uint32, error) {
 // wrong makes an error of what JavaScript threw where no call of the maker's functions catches it.
 func (v *vm) wrong(e uint32) error {
 	if v.entry == 0 {
+		if v.stopped { // a busy machine is nobody's fault
+			return v.g.Stopped("it has just been started")
+		}
 		return errors.New("the prelude does not run")
 	}
 	entry := v.entry
@@ -265,7 +290,7 @@ func (v *vm) wrong(e uint32) error {
 	if err != nil {
 		return err
 	}
-	if strings.HasPrefix(string(b), "InternalError: interrupted") {
+	if v.stopped {
 		return v.g.Stopped(string(b))
 	}
 	if strings.HasPrefix(string(b), "InternalError: out of memory") {

@@ -26,7 +26,7 @@ func Interpreter(image []byte) *wasm.Interpreter {
 	if image == nil {
 		return nil
 	}
-	return &wasm.Interpreter{Image: image, Imports: imports()}
+	return &wasm.Interpreter{Name: name, Image: image, Imports: imports()}
 }
 
 // Engine loads JavaScript and TypeScript. The zero value takes files, and loads none: it stands for a build without them.
@@ -49,7 +49,9 @@ func New(guests *wasm.Engine, sucrase fs.FS) *Engine {
 }
 
 // Name is "js".
-func (e *Engine) Name() string { return "js" }
+func (e *Engine) Name() string { return name }
+
+const name = "js"
 
 // Yields implements [module.Yielder]: AssemblyScript is written in files of TypeScript, too.
 func (e *Engine) Yields() {}

@@ -57,13 +57,18 @@
   define("say", (words, emotion) => { sync("say", { text: String(words), emotion }); });
   define("console", Object.freeze({ debug: says(-4), log: says(0), info: says(0), warn: says(4), error: says(8) }));
 
+  function title(id) {
+    const [first, ...rest] = id;
+    return first.toUpperCase() + rest.join("");
+  }
+
   // describe says what the file is: what it exports as describe, and what can be seen of the rest.
   function describe() {
     const said = typeof maker.describe === "function" ? maker.describe() : maker.describe ?? {};
     const ops = known.filter(op => op === "describe" || typeof maker[op] === "function");
     if (ops.length === 1) throw new TypeError(`it exports no function of these: ${known.filter(op => op !== "describe").join(", ")}`);
     const acts = ["act", "show", "sense", "line", "timer"].some(op => ops.includes(op));
-    return { abi: "1", name: id[0].toUpperCase() + id.slice(1), ops, ...(acts && { kind: "handler" }), ...said };
+    return { abi: "1", name: title(id), ops, ...(acts && { kind: "handler" }), ...said };
   }
 
   function call(request) {

@@ -27,9 +27,11 @@ type step struct {
 type asked struct {
 	t    *testing.T
 	left step
+	by   module.Caller // who asked last
 }
 
-func (a *asked) HostCall(_ context.Context, _ module.Caller, op string, data json.RawMessage) (json.RawMessage, error) {
+func (a *asked) HostCall(_ context.Context, by module.Caller, op string, data json.RawMessage) (json.RawMessage, error) {
+	a.by = by
 	if len(a.left.Host) == 0 {
 		a.t.Fatalf("an unexpected host call: %s %s", op, data)
 	}

@@ -152,7 +152,7 @@ func (i *instance) ask(ask []byte, n int) (answer []byte) {
 	}
 	i.charge(unitsOfHostCall + len(ask)*unitsOfJSON)
 	answer = module.Asking{Calls: i.m.engine.cfg.Host, Loaded: i.asks, Log: i.m.log, By: module.Caller{
-		Companion: i.m.id, Room: i.of.Room, Call: i.of.ID, Op: i.of.Op, Engine: i.m.engine.Name(), Generation: i.m.generation,
+		Companion: i.m.id, Room: i.of.Room, Call: i.of.ID, Op: i.of.Op, Engine: i.m.kind, Generation: i.m.generation,
 	}}.Answer(i.ctx, ask, n)
 	i.check() // the host may have taken its time
 	i.charge(len(answer) * unitsOfJSON)
@@ -166,11 +166,7 @@ func hostLog(i *instance, mem api.Memory, stack []uint64) {
 	if !ok {
 		panic(trapf("log(%d, %d): outside of the module's memory", src, n))
 	}
-	i.log(level, view[:min(n, maxLog)])
-}
-
-func (i *instance) log(level abi.Level, line []byte) {
-	i.m.said.Line(guestlog.Level(level), "log", line[:min(len(line), maxLog)])
+	i.m.said.Line(guestlog.Level(level), "log", view[:min(n, maxLog)])
 }
 
 // ofInterpreter lists what the interpreter imports.

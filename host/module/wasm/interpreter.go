@@ -7,12 +7,14 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/guestlog"
 	"github.com/companiond/companiond/host/module/wasm/fuel"
 )
 
 // Interpreter is a file of WebAssembly that runs sources which are none, such as one of JavaScript. It is the daemon's own,
 // and may import functions of "env" that others may not; its instances are bounded as all are.
 type Interpreter struct {
+	Name    string // of the engine, for what it runs
 	Image   []byte
 	Imports []Import
 }
@@ -45,9 +47,8 @@ func (g *Guest) Call(name string, args ...uint64) (uint32, error) {
 			g.i.hot[name] = f
 		}
 	}
-	var stack [8]uint64
-	copy(stack[:], args)
-	err := f.CallWithStack(g.i.ctx, stack[:])
+	stack := append(make([]uint64, 0, 8), args...)[:8]
+	err := f.CallWithStack(g.i.ctx, stack)
 	return uint32(stack[0]), err
 }
 
@@ -71,7 +72,9 @@ func (g *Guest) Write(at uint32, b []byte) bool {
 func (g *Guest) Ask(ask []byte) (answer []byte) { return g.i.ask(ask, len(ask)) }
 
 // Log writes a line to the daemon's log.
-func (g *Guest) Log(level abi.Level, line string) { g.i.log(level, []byte(line)) }
+func (g *Guest) Log(level abi.Level, line string) {
+	g.i.m.said.Line(guestlog.Level(level), "log", []byte(line)[:min(len(line), maxLog)])
+}
 
 // last is what a driver is left to say where a guest was that hangs.
 const last = 30 * time.Millisecond

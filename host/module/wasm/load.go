@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/api"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
@@ -98,7 +97,9 @@ func (e *Engine) load(ctx context.Context, s module.Source, image []byte, weight
 // nil is nothing. The form is given back where it does not start.
 func (e *Engine) begin(ctx context.Context, s module.Source, f *form, sought *job, drive func() Driver) (module.Module, error) {
 	m := e.newModule(s, f)
-	m.drive = drive
+	if m.drive, m.kind = drive, e.Name(); drive != nil {
+		m.kind = e.cfg.Interpreter.Name
+	}
 	if err := m.begin(ctx, s.Progress); err != nil {
 		_ = m.Close(context.WithoutCancel(ctx))
 		return nil, err
@@ -254,19 +255,15 @@ func checkSignatures(c wazero.CompiledModule, guard Guard) error {
 	want := importable(guard)
 	for _, def := range c.ImportedFunctions() {
 		mod, name, _ := def.Import()
-		if got, want := typeOf(def), want[mod+"."+name]; got != want {
+		if got, want := sig.Of(def), want[mod+"."+name]; got != want {
 			return abi.Errorf(abi.CodeInvalid, "imports %s.%s as %s, but it is %s", mod, name, got, want)
 		}
 	}
 	exports := c.ExportedFunctions()
 	for name, want := range map[string]string{abi.Export: "(i32) -> (i32)", "_initialize": "() -> ()"} {
-		if def, ok := exports[name]; ok && typeOf(def) != want {
-			return abi.Errorf(abi.CodeInvalid, "exports %s as %s, but it must be %s", name, typeOf(def), want)
+		if def, ok := exports[name]; ok && sig.Of(def) != want {
+			return abi.Errorf(abi.CodeInvalid, "exports %s as %s, but it must be %s", name, sig.Of(def), want)
 		}
 	}
 	return nil
-}
-
-func typeOf(def api.FunctionDefinition) string {
-	return sig.Text(def.ParamTypes(), def.ResultTypes())
 }

@@ -39,7 +39,7 @@ func TestWASIIsComplete(t *testing.T) {
 		ours[f.name] = sig.Text(sig.Types(f.params), sig.Types(f.results))
 	}
 	for name, def := range theirs.ExportedFunctions() {
-		if got, want := ours[name], typeOf(def); got != want {
+		if got, want := ours[name], sig.Of(def); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 		delete(ours, name)

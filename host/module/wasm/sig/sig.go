@@ -33,3 +33,6 @@ func Text(params, results []api.ValueType) string {
 	}
 	return fmt.Sprintf("(%s) -> (%s)", names(params), names(results))
 }
+
+// Of writes the types of a function that a module has.
+func Of(f api.FunctionDefinition) string { return Text(f.ParamTypes(), f.ResultTypes()) }
