@@ -30,19 +30,27 @@ type Listed struct {
 // List gives the handlers of the configuration, in its order, as they are now.
 func (s *Stage) List() (all []Listed) {
 	for _, h := range s.cfg.Handlers {
-		l := Listed{Name: h.Name, Module: h.Module}
-		for _, c := range s.cfg.Companions() {
-			if h.For(c.ID()) {
-				l.Companions = append(l.Companions, c.ID())
-			}
-		}
+		l := Listed{Name: h.Name, Module: h.Module, Companions: s.loadedFor(h)}
 		p, why := s.post(h)
 		if l.Why = why; p != nil {
 			l.Actions, _ = p.actions() // the folder admitted them
+			if st := p.module.Status(time.Now()); st.State == module.StateQuarantined {
+				l.Why = st.Error
+			}
 		}
 		all = append(all, l)
 	}
 	return all
+}
+
+// loadedFor gives the companions that are loaded and that a handler acts for.
+func (s *Stage) loadedFor(h Handler) (ids []string) {
+	for _, c := range s.cfg.Companions() {
+		if h.For(c.ID()) {
+			ids = append(ids, c.ID())
+		}
+	}
+	return ids
 }
 
 // actions gives what a handler can do.
@@ -120,6 +128,7 @@ func (s *Stage) able(name, action string, parameters json.RawMessage) (*post, er
 	if p == nil {
 		return nil, abi.Field("handler", abi.CodeUnavailable, "%s can do nothing now: %s", name, why)
 	}
+	p.companions = s.loadedFor(p.Handler) // what it may emit and take back meanwhile
 	all, err := p.actions()
 	if err != nil {
 		return nil, err

@@ -224,3 +224,41 @@ func TestAPersonWaitsForTheModule(t *testing.T) {
 		}
 	})
 }
+
+// TestAPersonsHandIsTheHandlers: in a call that a person asked for, a handler may do for its companions what it may otherwise, and one that
+// is set aside for its faults is listed as that.
+func TestAPersonsHandIsTheHandlers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var x *tower
+		faults := false
+		x = newDesk(t, Handler{Companions: []string{"*"}}, "", func(ctx context.Context, a abi.Acting) (string, error) {
+			if faults {
+				return "", &module.Fault{Kind: module.FaultTrap, Cause: errors.New("it broke")}
+			}
+			id := ""
+			x.Stage.mu.Lock()
+			for call := range x.Stage.calls {
+				id = call
+			}
+			x.Stage.mu.Unlock()
+			for _, who := range []string{"aya", "nobody"} {
+				err := x.May(module.Caller{Companion: "tower", Call: id, Op: abi.HostPerceptionEmit}, who)
+				if (err == nil) != (who == "aya") {
+					t.Errorf("%s: %v", who, err)
+				}
+			}
+			return "done", nil
+		})
+		defer x.runs(t)()
+		if got, err := x.acts(t, "tower", "lamp.break", ""); got != "done" || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+		faults = true
+		for range 3 {
+			_, _ = x.acts(t, "tower", "lamp.break", "")
+		}
+		if all := x.List(); len(all) != 1 || !strings.Contains(all[0].Why, "quarantined: 3 faults") || len(all[0].Actions) != 2 {
+			t.Errorf("%+v", all)
+		}
+	})
+}

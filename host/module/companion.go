@@ -60,7 +60,16 @@ type Companion struct {
 
 // NewCompanion makes a companion, which owns its generations.
 func NewCompanion(id string, first *Generation, l Limits, log *slog.Logger) *Companion {
-	return &Companion{id: id, limits: l.WithDefaults(), log: log.With("companion", id), cur: first}
+	c := &Companion{id: id, limits: l.WithDefaults(), log: log.With("companion", id), cur: first}
+	c.hidden(first)
+	return c
+}
+
+// hidden has what a generation says in the log be without secrets, whichever there are by then.
+func (c *Companion) hidden(g *Generation) {
+	if h, ok := g.module.(Hider); ok {
+		h.Hide(c.hide)
+	}
 }
 
 // Hide has secrets, which a module was told, taken out of what the log and the status say of it.
@@ -208,6 +217,7 @@ func (c *Companion) Swap(g *Generation) (old *Generation, ok bool) {
 		return nil, false
 	}
 	old, c.cur = c.cur, g
+	c.hidden(g)
 	return old, true
 }
 

@@ -52,6 +52,11 @@ type Drafter interface {
 	Withdraw(room string) bool
 }
 
+// Hider is a module that has secrets taken out of what it says in the log. Hide may be called at any time.
+type Hider interface {
+	Hide(secrets func(text string) string)
+}
+
 // Troubled is a module that may be in trouble for a while, though it is loaded: as one whose program does not start
 // again. Trouble says why, "" where it is not; it may be asked at any time.
 type Troubled interface{ Trouble() string }

@@ -36,13 +36,14 @@ function deed(handler, action) {
 function fields(schema) {
   const needs = schema.required || [], names = Object.keys(schema.properties || {});
   return [...names.filter(n => needs.includes(n)), ...names.filter(n => !needs.includes(n))].map(name => {
-    const p = schema.properties[name], kind = [p.type].flat()[0], must = needs.includes(name), shown = make("label"), input = make(p.enum ? "select" : "input");
+    const p = schema.properties[name], kind = [p.type].flat()[0], must = needs.includes(name), shown = make("label");
+    const choice = p.enum ?? (kind === "boolean" && !must ? [true, false] : null), input = make(choice ? "select" : "input");
     let value = () => input.value === "" && !must ? undefined : kind === "string" ? input.value : meant(input.value);
-    if (p.enum) {
-      input.append(...(must ? [] : [new Option("", "")]), ...p.enum.map((one, i) => new Option(String(one), i)));
-      value = () => p.enum[input.value === "" ? must ? 0 : -1 : Number(input.value)];
-    } else if (kind === "boolean") {
-      input.type = "checkbox"; value = () => input.checked || (must ? false : undefined);
+    if (choice) {
+      input.append(...(must ? [] : [new Option("", "")]), ...choice.map((one, i) => new Option(String(one), i)));
+      value = () => choice[input.value === "" ? must ? 0 : -1 : Number(input.value)];
+    } else if (kind === "boolean" && must) {
+      input.type = "checkbox"; value = () => !!input.checked;
     } else if (kind === "integer" || kind === "number") {
       Object.assign(input, { type: "number", min: p.minimum ?? "", max: p.maximum ?? "", step: kind === "integer" ? 1 : "any", required: must });
     } else Object.assign(input, { maxLength: p.maxLength ?? 5000, required: must && p.minLength !== 0 });

@@ -28,7 +28,7 @@ field(mute, "minutes").value = "99";
 await submit(mute); console.log(said(mute));
 answers["POST /v1/handlers/chat/actions/a%2Fb"] = {};
 await submit(odd); console.log(said(odd));
-field(odd, "mode").value = "1"; field(odd, "must").value = "1"; field(odd, "yes").checked = field(odd, "sure").checked = true; field(odd, "any").value = "[1]"; field(odd, "n").value = "0.5";
+field(odd, "mode").value = "1"; field(odd, "must").value = "1"; field(odd, "yes").value = "1"; field(odd, "sure").checked = true; field(odd, "any").value = "[1]"; field(odd, "n").value = "0.5";
 await submit(odd);
 field(odd, "any").value = "words"; await submit(odd);
 answers["POST /v1/handlers/chat/actions/bare"] = { message: "ok" };
@@ -37,11 +37,11 @@ answers["GET /v1/handlers"] = { status: 404, detail: "nothing" };
 await reach(); console.log(elements.hands.hidden, elements.handlers.children.length);
 `)
 	const want = `> GET /v1/handlers
-false chat | aya, kyoko | chat.mute<img src=x onerror=alert(1)>viewer minutes for how longDo it | a/bmust xysure mode on2yes any n Do it | bareDo it + gone | its module is <not> loaded
+false chat | aya, kyoko | chat.mute<img src=x onerror=alert(1)>viewer minutes for how longDo it | a/bmust xysure mode on2yes truefalseany n Do it | bareDo it + gone | its module is <not> loaded
 > GET /v1/handlers
 true
 viewer ,true,,,,64; minutes number,false,0,9,1,; Do it
-must ,,,,,; sure checkbox,,,,,; mode ,,,,,; yes checkbox,,,,,; any ,false,,,,5000; n number,false,,,any,; Do it
+must ,,,,,; sure checkbox,,,,,; mode ,,,,,; yes ,,,,,; any ,false,,,,5000; n number,false,,,any,; Do it
 Do it
 > POST /v1/handlers/chat/actions/chat.mute {"viewer":"7"}
 well: <troll> is muted
@@ -49,8 +49,8 @@ well: <troll> is muted
 error: parameters.minutes: is <99>
 > POST /v1/handlers/chat/actions/a%2Fb {"must":"x","sure":false}
 well: Done.
-> POST /v1/handlers/chat/actions/a%2Fb {"must":"y","sure":true,"mode":2,"yes":true,"any":[1],"n":0.5}
-> POST /v1/handlers/chat/actions/a%2Fb {"must":"y","sure":true,"mode":2,"yes":true,"any":"words","n":0.5}
+> POST /v1/handlers/chat/actions/a%2Fb {"must":"y","sure":true,"mode":2,"yes":false,"any":[1],"n":0.5}
+> POST /v1/handlers/chat/actions/a%2Fb {"must":"y","sure":true,"mode":2,"yes":false,"any":"words","n":0.5}
 > POST /v1/handlers/chat/actions/bare {}
 well: ok
 > GET /v1/handlers

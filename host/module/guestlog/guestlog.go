@@ -9,6 +9,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -29,8 +30,13 @@ type Log struct {
 	used   int
 	lost   int // bytes dropped and not yet told
 
+	hides atomic.Pointer[func(text string) string]
+
 	Out, Err Stream
 }
+
+// Hide has secrets taken out of each line. It may be called at any time.
+func (g *Log) Hide(secrets func(text string) string) { g.hides.Store(&secrets) }
 
 // New makes a log that writes so many bytes a second to log.
 func New(log *slog.Logger, rate int) *Log {
@@ -42,8 +48,11 @@ func (g *Log) Line(level slog.Level, stream string, text []byte) {
 	if !g.allow(len(text)) {
 		return
 	}
-	g.log.LogAttrs(context.Background(), level, "module says",
-		slog.String("stream", stream), slog.String("line", strings.ToValidUTF8(string(text), "\uFFFD")))
+	line := strings.ToValidUTF8(string(text), "\uFFFD")
+	if hides := g.hides.Load(); hides != nil {
+		line = (*hides)(line)
+	}
+	g.log.LogAttrs(context.Background(), level, "module says", slog.String("stream", stream), slog.String("line", line))
 }
 
 // allow takes n bytes and a frame from the rate, or counts them as lost. A

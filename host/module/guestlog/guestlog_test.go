@@ -143,3 +143,14 @@ func TestStrangeBytesInLog(t *testing.T) {
 		t.Errorf("logged %q", s)
 	}
 }
+
+// TestSecretsAreHidden: whatever a module says, and on which stream, secrets are taken out of it.
+func TestSecretsAreHidden(t *testing.T) {
+	g, out, _ := handLog(1 << 20)
+	g.Hide(func(text string) string { return strings.ReplaceAll(text, "hunter2", "(secret)") })
+	g.Line(slog.LevelInfo, "log", []byte("it is hunter2"))
+	g.Write(&g.Err, []byte("panic: hunter2\n"))
+	if s := out.String(); strings.Contains(s, "hunter2") || strings.Count(s, "(secret)") != 2 {
+		t.Error(s)
+	}
+}

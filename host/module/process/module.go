@@ -61,6 +61,9 @@ func newModule(e *Engine, s module.Source, dir string) *Module {
 	}
 }
 
+// Hide implements [module.Hider].
+func (m *Module) Hide(secrets func(text string) string) { m.said.log.Hide(secrets) }
+
 // Describe gives what the module said of itself when it was loaded.
 func (m *Module) Describe() abi.Description { return m.desc }
 

@@ -65,6 +65,9 @@ func (e *Engine) newModule(s module.Source, f *form) *Module {
 // Describe gives what the module said of itself when it was loaded.
 func (m *Module) Describe() abi.Description { return m.desc }
 
+// Hide implements [module.Hider].
+func (m *Module) Hide(secrets func(text string) string) { m.said.Hide(secrets) }
+
 // Memory gives the bytes that the module takes, as near as can be told: its guest's
 // memory in use now, and its share of the machine code. It may be called at any time.
 func (m *Module) Memory() int64 { return m.guestMemory() + m.engine.share(m.shown.Load()) }
