@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
 
 	"github.com/companiond/companiond/host/check"
 	"github.com/companiond/companiond/host/config"
@@ -27,13 +29,16 @@ func CheckCards(ctx context.Context, c config.Config) (mistakes, waits []string)
 }
 
 // CheckSettings loads the modules that handlers name, programs among them, and holds the handlers' settings to what these
-// say of themselves. Nothing is kept: it writes no cache, for it may run as another user than the daemon does.
+// say of themselves. It has a cache of machine code of its own, for it may run beside the daemon, and as another user.
 func CheckSettings(ctx context.Context, o Options) (problems []config.Problem, err error) {
 	c := o.Config
 	if len(c.Handlers) == 0 {
 		return nil, nil
 	}
 	c.Modules.Cache = ""
+	if dir, err := os.UserCacheDir(); err == nil {
+		c.Modules.Cache = filepath.Join(dir, "companiond", "check")
+	}
 	o.Config, o.Log = c, slog.New(slog.DiscardHandler)
 	h := New(o)
 	guests, err := openWasm(h, nil)

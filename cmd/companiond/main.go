@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/http"
 	"os"
 	"os/signal"
 	"slices"
@@ -199,7 +200,17 @@ func playVerb(t *term, ctx context.Context, args []string) error {
 	fs := t.flags("play")
 	r := t.hostFlags(fs)
 	client := func() (playout.Client, error) { return playout.Client{URL: r.url, Header: r.header()}, r.wrong }
-	return play.Desk{Out: t.out, Err: t.err, Environ: t.env, Client: client, Parse: parse, Usage: usage}.Play(ctx, fs, args)
+	known := func(ctx context.Context) (ids []string, err error) {
+		var all []struct{ ID, Kind string }
+		err = r.do(ctx, http.MethodGet, "/v1/companions", nil, &all)
+		for _, c := range all {
+			if c.Kind == "" { // no handler
+				ids = append(ids, c.ID)
+			}
+		}
+		return ids, err
+	}
+	return play.Desk{Out: t.out, Err: t.err, Environ: t.env, Known: known, Client: client, Parse: parse, Usage: usage}.Play(ctx, fs, args)
 }
 
 func helpVerb(t *term, _ context.Context, _ []string) error {

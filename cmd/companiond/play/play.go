@@ -12,10 +12,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/child"
 	"github.com/companiond/companiond/host/door/socket/playout"
 )
@@ -26,6 +26,8 @@ type Desk struct {
 	Environ  []string
 	// Client knows where the daemon is, and how to ask it.
 	Client func() (playout.Client, error)
+	// Known lists the ids of the companions that there are.
+	Known func(ctx context.Context) ([]string, error)
 	// Parse reads flags, and leaves up to most arguments.
 	Parse func(fs *flag.FlagSet, args []string, most int) (rest []string, err error)
 	// Usage makes the error of whoever typed something that the verb does not take.
@@ -66,8 +68,12 @@ func (d Desk) Play(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	of := "all say"
 	if len(rest) == 1 {
 		client.Companion, of = rest[0], rest[0]+" says"
-		if err := abi.CheckName("COMPANION", rest[0]); err != nil {
+		ids, err := d.Known(ctx)
+		if err != nil {
 			return err
+		}
+		if !slices.Contains(ids, rest[0]) {
+			return fmt.Errorf("nobody is called %q here; there are: %s", rest[0], strings.Join(ids, ", "))
 		}
 	} else if client.Room == "" {
 		client.Room = "main"
@@ -79,15 +85,20 @@ func (d Desk) Play(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	defer os.RemoveAll(dir)
 	env := handedOn(d.Environ)
 	client.Play = func(ctx context.Context, wav []byte) error { return run(ctx, command, env, dir, wav) }
+	told := "" // it tries every three seconds for as long as the daemon is away
+	client.Retry = func(err error, _ time.Duration) {
+		if err.Error() != told {
+			told = err.Error()
+			fmt.Fprintf(d.Err, "companiond: %v; trying again until it is there\n", err)
+		}
+	}
 	client.Connected = func() {
+		told = ""
 		where := ""
 		if client.Room != "" {
 			where = " in room " + client.Room
 		}
 		fmt.Fprintf(d.Out, "playing what %s%s with %s; Ctrl-C ends it\n", of, where, filepath.Base(command[0]))
-	}
-	client.Retry = func(err error, wait time.Duration) {
-		fmt.Fprintf(d.Err, "companiond: %v; trying again in %v\n", err, wait)
 	}
 	client.Wrong = func(companion string, why error) {
 		if companion != "" {

@@ -17,6 +17,7 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -202,13 +203,16 @@ func (f *Filter) step(ctx context.Context, h *handler, m Module, op, room string
 	switch {
 	case err != nil:
 		s.Did, s.Reason = entry.DidFail, short(hide(reason(err)))
-		if ctx.Err() == nil {
+		if before := h.failed.Swap(&s.Reason); ctx.Err() == nil && (before == nil || *before != s.Reason) { // once, or each piece of a line would say it
 			f.cfg.Log.Warn("a handler failed as a filter", "handler", h.Name, "op", op, "error", s.Reason, "it", cmp.Or(h.Fail, "skip"))
 		}
 	case a.refused != "":
 		s.Did, s.Reason = entry.DidRefuse, short(hide(a.refused))
 	case a.changed:
 		s.Did = entry.DidChange
+	}
+	if err == nil {
+		h.failed.Store(nil)
 	}
 	return s
 }
@@ -239,6 +243,8 @@ type handler struct {
 	ops  []string // that it answered then
 	bad  string   // why its settings are of no use to it
 	said string   // what the log was told last
+
+	failed atomic.Pointer[string] // why it failed last, nil where it has answered since
 
 	again bool // its settings could not be had: a file may be there later
 
