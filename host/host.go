@@ -201,7 +201,7 @@ func (h *Host) buildRooms() (err error) {
 		Handlers: h.cfg.Handlers, Home: h.rooms.Home, Companions: h.folder.Companions, Module: h.folder.Module,
 		SecretFile: h.secrets, Perceive: h.senses.Perceive, Retract: h.perceptions.Retract, Log: h.log,
 	})
-	calls.Handlers, calls.Sound = h.handlers, hostops.InHome(h.handlers.May, h.rooms.Home)
+	calls.Handlers, calls.Sound = h.handlers, hostops.InHome(h.handlers.Sound, h.rooms.Home)
 	return nil
 }
 

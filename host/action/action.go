@@ -204,6 +204,16 @@ func Speech(a entry.Action) string {
 	return text
 }
 
+// CheckWords reports what is wrong with the words of an action that is to be a message at once: they are no action of
+// another kind, for which nobody would wait.
+func CheckWords(a entry.Action) error {
+	text := card.Message(a.Parameters)
+	if a.Action != card.Speak || text == "" {
+		return nil
+	}
+	return abi.CheckText("parameters.message", text)
+}
+
 // CheckSpeech reports the first thing that is wrong with the parameters of the action
 // "speak" that come with a judgement: they are the card's, and their message is its text.
 // permit asks the card; the words may be about any of what was perceived.

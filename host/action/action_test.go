@@ -42,3 +42,21 @@ func TestCheckLine(t *testing.T) {
 		t.Errorf("%v, asked %+v", err, asked)
 	}
 }
+
+// TestWordsAreChecked: the action "speak" is a message, and its words are held to what a message may have; another action, and a speak without
+// words, is none.
+func TestWordsAreChecked(t *testing.T) {
+	for parameters, wrong := range map[string]bool{
+		`{"message":"hello"}`: false, `{}`: false, `{"message":5}`: false, `{"message":"a\u202e b"}`: true, `{"message":"a\u0000"}`: true,
+		`{"message":" \n"}`: true, `{"message":"` + strings.Repeat("a", abi.MaxText+1) + `"}`: true,
+	} {
+		a := entry.Action{Action: card.Speak, Parameters: json.RawMessage(parameters)}
+		if err := CheckWords(a); (err != nil) != wrong {
+			t.Errorf("%.40s: %v", parameters, err)
+		}
+		a.Action = "wave"
+		if err := CheckWords(a); err != nil {
+			t.Errorf("%.40s: %v", parameters, err)
+		}
+	}
+}

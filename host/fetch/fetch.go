@@ -188,9 +188,12 @@ func (f *Fetcher) redirect(req *http.Request, via []*http.Request) error {
 	case len(via) > maxRedirects:
 		return abi.Errorf(abi.CodeDenied, "http.fetch: more than %d redirections", maxRedirects)
 	case req.URL.Scheme != "https" && via[len(via)-1].URL.Scheme == "https", req.URL.Scheme != "http" && req.URL.Scheme != "https":
-		return abi.Errorf(abi.CodeDenied, "http.fetch: a redirection leads from https to %.10q", req.URL.Scheme)
+		return abi.Errorf(abi.CodeDenied, "http.fetch: a redirection leads from %s to %.10q", via[len(via)-1].URL.Scheme, req.URL.Scheme)
 	case req.URL.User != nil:
 		return abi.Errorf(abi.CodeDenied, "http.fetch: a redirection has a user or a password")
+	}
+	if req.Header.Del("Referer"); req.URL.Host != via[0].URL.Host {
+		clear(req.Header) // they were for another
 	}
 	if err := f.listed(who.module, req.URL); err != nil {
 		return abi.Errorf(abi.CodeDenied, "a redirection: %s", abi.AsError(err).Message)

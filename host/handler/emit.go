@@ -26,6 +26,22 @@ func (s *Stage) May(c module.Caller, companion string) error {
 	return err
 }
 
+// Sound says whether a handler may say how a companion sounds, and takes out of why it does not what others may not read.
+//
+// # Errors
+//
+// Those of May.
+func (s *Stage) Sound(c module.Caller, x *abi.Sound) error {
+	if err := s.May(c, x.Companion); err != nil {
+		return err
+	}
+	p, err := s.caller(c)
+	if err == nil && x.Failed != "" {
+		x.Failed = p.hide(short(p.hide(x.Failed)))
+	}
+	return err
+}
+
 // Emit has a companion perceive something.
 //
 // # Errors

@@ -73,10 +73,10 @@ func (o *Ops) typed(field string, r abi.BlobRef, want string) (abi.Blob, error) 
 	return b, nil
 }
 
-// InHome gives what tells the home room of a companion how its lines sound, where may says that whoever calls acts for it.
-func InHome(may func(c module.Caller, companion string) error, home func(ctx context.Context, companion string) (rooms.Room, error)) func(context.Context, module.Caller, abi.Sound) error {
+// InHome gives what tells the home room of a companion how its lines sound, where may says that whoever calls acts for it, and changes what others may not read.
+func InHome(may func(c module.Caller, s *abi.Sound) error, home func(ctx context.Context, companion string) (rooms.Room, error)) func(context.Context, module.Caller, abi.Sound) error {
 	return func(ctx context.Context, c module.Caller, s abi.Sound) error {
-		if err := may(c, s.Companion); err != nil {
+		if err := may(c, &s); err != nil {
 			return err
 		}
 		talk, err := home(ctx, s.Companion)

@@ -30,9 +30,9 @@ func (l *listening) Sound(_ context.Context, who, by string, s abi.Sound) error 
 func TestSoundsOfModules(t *testing.T) {
 	home := new(listening)
 	ops := &Ops{Blobs: blob.New(4 << 10)}
-	may := func(c module.Caller, companion string) error {
-		if companion == "mei" {
-			return abi.Errorf(abi.CodeDenied, "%s does not act for %s", c.Companion, companion)
+	may := func(c module.Caller, s *abi.Sound) error {
+		if s.Companion == "mei" {
+			return abi.Errorf(abi.CodeDenied, "%s does not act for %s", c.Companion, s.Companion)
 		}
 		return nil
 	}

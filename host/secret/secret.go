@@ -20,6 +20,9 @@ func Read(name, value string, path func(value string) (string, error)) (string, 
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
+	if info, err := os.Stat(at); err == nil && !info.Mode().IsRegular() { // one that has no end, or never begins
+		return "", fmt.Errorf("%s: %s is no regular file", name, at)
+	}
 	f, err := os.Open(at)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)

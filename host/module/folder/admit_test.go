@@ -85,3 +85,17 @@ func TestHandlersLiveInNoRoom(t *testing.T) {
 		r.checkTold("joined aya")
 	})
 }
+
+// TestABadHandlerReplacesNothing: whatever kind of handler it is, one whose actions or settings cannot be read is refused.
+func TestABadHandlerReplacesNothing(t *testing.T) {
+	for _, kind := range []abi.ModuleKind{abi.Handler, abi.ActionHandler, abi.LineHandler} {
+		for _, d := range []abi.Description{
+			{Actions: []abi.Offer{{Name: "lamp", Schema: json.RawMessage(`{"type":"nonsense"}`)}}}, {Settings: json.RawMessage(`{"type":"nonsense"}`)},
+		} {
+			d.ABI, d.Name, d.Kind = "1", "Lamp", kind
+			if err := folder.Admit("lamp", d, true, nil); abi.CodeOf(err) != abi.CodeInvalid {
+				t.Errorf("%s: %v", kind, err)
+			}
+		}
+	}
+}

@@ -153,7 +153,7 @@ func Admit(id string, d abi.Description, handlers bool, grants module.Grants) er
 	if !module.IsCharacter(d) && !handlers {
 		return abi.Errorf(abi.CodeInvalid, "describe.kind: %q: only a character can live in a room; a handler belongs into modules.plugins", d.Kind)
 	}
-	if d.Kind == abi.ActionHandler {
+	if !module.IsCharacter(d) {
 		if err := module.CheckHandler(d); err != nil {
 			return err
 		}

@@ -123,6 +123,9 @@ func (b *Body) refused(err error) error {
 // filter asks the handlers about the words of an action, which it changes to what they leave. handled is what is to be written
 // down once the action was played; of one that they refuse it is.
 func (b *Body) filter(ctx context.Context, a *entry.Action) (handled *entry.Handled, err error) {
+	if err := action.CheckWords(*a); err != nil {
+		return nil, err
+	}
 	text := action.Speech(*a)
 	if text == "" {
 		return nil, nil

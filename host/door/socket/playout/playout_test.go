@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -203,5 +204,18 @@ func TestRefused(t *testing.T) {
 	}
 	if err := (Client{URL: "daemon"}).Run(t.Context()); abi.CodeOf(err) != abi.CodeInvalid {
 		t.Error(err)
+	}
+}
+
+// TestSoundsAreAtTheirPlace: what a daemon names as the place of a sound is asked for nowhere else, and the token goes there alone.
+func TestSoundsAreAtTheirPlace(t *testing.T) {
+	p := &player{Client: Client{URL: "http://127.0.0.1:1", Header: http.Header{"Authorization": {"Bearer x"}}, Dial: func(context.Context, string, string) (net.Conn, error) {
+		t.Error("it was asked for")
+		return nil, net.ErrClosed
+	}}}
+	for _, path := range []string{"@127.0.0.1:2/internal", "/elsewhere", "http://127.0.0.1:2/v1/blobs/x", ""} {
+		if _, err := p.get(t.Context(), path); err == nil {
+			t.Errorf("%q", path)
+		}
 	}
 }
