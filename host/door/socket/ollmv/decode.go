@@ -99,13 +99,17 @@ func (f *Front) speaks() bool {
 }
 
 // heard finds how much of the line that is shown was heard: the client says all that it has shown since it began to
-// think.
+// think. How much of a part that sounds was heard the room finds, by how long it takes.
 func (f *Front) heard(text string) session.Played {
 	for _, l := range f.lines {
 		if l.over || l.id == "" {
 			continue
 		}
-		for n := l.shown; n > 0; n-- {
+		n := l.shown
+		if n > l.told && l.sentences[n-1].sound.length > 0 {
+			n = l.told
+		}
+		for ; n > 0; n-- {
 			var said strings.Builder
 			for _, s := range l.sentences[:n] {
 				said.WriteString(s.text)

@@ -250,6 +250,35 @@ func TestAPageBeginsLate(t *testing.T) {
 	}
 }
 
+// TestInterruptedWhileItSounds: of the part that sounds the page has shown all, and not yet said it: what was heard are those before.
+func TestInterruptedWhileItSounds(t *testing.T) {
+	s := voiced(t)
+	s.tell(session.Piece{Entry: at(6), ID: "m", Line: "g", Part: 1, Text: "One."})
+	s.tell(session.Sound{Entry: at(7), Line: "g", Part: 1, Blob: "a", Seconds: 2})
+	interrupts := func(shown, was string) {
+		t.Helper()
+		in, _ := s.Decode([]byte(`{"type":"interrupt-signal","text":"`+shown+`"}`), s.now)
+		want := session.Cancel{}
+		if was != "" {
+			want.Was = session.Played{Line: "g", Bytes: len(was)}
+		}
+		if in != want {
+			t.Errorf("%+v", in)
+		}
+	}
+	interrupts("One.", "")
+	s.passes(2 * time.Second)
+	interrupts("One.", "One.")
+	s.tell(session.Piece{Entry: at(8), ID: "m", Line: "g", Part: 2, Last: true, Text: " Two."})
+	s.tell(session.Sound{Entry: at(9), Line: "g", Part: 2, Blob: "a", Seconds: 2})
+	s.passes(time.Second)
+	interrupts("One. Two.", "One.")
+	s = voiced(t)
+	s.tell(session.Piece{Entry: at(6), ID: "m", Line: "g", Part: 1, Last: true, Text: "One."})
+	s.tell(session.Sound{Entry: at(7), Line: "g", Part: 1, Failed: "no voice"})
+	interrupts("One.", "One.") // it is read
+}
+
 // TestABlankPart: a part without a word is no sentence, and the one before has its own sound all the same.
 func TestABlankPart(t *testing.T) {
 	s := voiced(t)
