@@ -10,7 +10,9 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/socket/aituberkit"
+	"github.com/companiond/companiond/host/door/socket/mouth"
 	"github.com/companiond/companiond/host/door/socket/ollmv"
+	"github.com/companiond/companiond/host/door/socket/query"
 	"github.com/companiond/companiond/host/door/socket/session"
 	"github.com/companiond/companiond/host/identity"
 )
@@ -79,23 +81,46 @@ func (f *Feed) openLinkage(r *http.Request) (view, error) {
 	return v, nil
 }
 
-// openPage finds the companion that a page of Open-LLM-VTuber's shows.
-func (f *Feed) openPage(r *http.Request) (view, error) { return f.page(r, r.PathValue("companion")) }
+// openPage finds the companion that a page of Open-LLM-VTuber's shows. Whose voice the page is, is the connection's: it may
+// choose another companion, and be gone before that is shown.
+func (f *Feed) openPage(r *http.Request) (view, error) {
+	sounds, err := voiced(r)
+	if err != nil {
+		return view{}, err
+	}
+	if !sounds {
+		return f.page(r, r.PathValue("companion"), nil)
+	}
+	voice := f.mouths.Voice()
+	v, err := f.page(r, r.PathValue("companion"), voice)
+	v.free = voice.Leave
+	return v, err
+}
 
-func (f *Feed) page(r *http.Request, companion string) (view, error) {
-	query := r.URL.Query()
-	if query.Has("since") {
+// voiced says whether a page is to be its companion's voice: it has "sound" in its address, and may read what makes it one.
+func voiced(r *http.Request) (bool, error) {
+	asks := r.URL.Query()
+	sounds, err := asks.Has("sound"), error(nil)
+	if asks.Get("sound") != "" {
+		sounds, err = query.Flag(asks, "sound", false)
+	}
+	if err != nil || !sounds {
+		return false, err
+	}
+	return true, identity.Of(r.Context()).May(identity.Read)
+}
+
+// page finds what a page shows that is voice, nil: it is silent.
+func (f *Feed) page(r *http.Request, companion string, voice *mouth.Voice) (view, error) {
+	asks := r.URL.Query()
+	if asks.Has("since") {
 		return view{}, abi.Field("query.since", abi.CodeInvalid, "the page begins with what comes, and has what was said in its history")
 	}
-	model := query.Get("model")
+	model := asks.Get("model")
 	if u, err := url.Parse(model); model != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https") {
 		return view{}, abi.Field("query.model", abi.CodeInvalid, "%.200q is no address of a Live2D model, http://.../NAME.model3.json", model)
 	}
-	voice := query.Has("sound") && query.Get("sound") != "0"
-	if err := identity.Of(r.Context()).May(identity.Read); voice && err != nil {
-		return view{}, err
-	}
-	s := &session.Session{Companion: companion, Plays: true, Sounds: voice}
+	s := &session.Session{Companion: companion, Plays: true, Sounds: voice != nil}
 	v, speaker, err := f.openFace(r, s)
 	if err != nil {
 		return view{}, err
@@ -112,14 +137,14 @@ func (f *Feed) page(r *http.Request, companion string) (view, error) {
 		}
 		return all
 	}}
-	if voice {
+	if voice != nil {
 		wire.Sound = f.cfg.Sound
-		if v.free, err = f.mouths.Take(v.talk.Name(), companion); err != nil {
+		if err := voice.Turn(v.talk.Name(), companion); err != nil {
 			return view{}, err
 		}
 	}
 	d := newFront(s, ollmv.New(wire))
-	d.turnTo = func(companion string) (view, error) { return f.page(r, companion) }
+	d.turnTo = func(companion string) (view, error) { return f.page(r, companion, voice) }
 	v.dialect = d
 	return v, nil
 }

@@ -175,6 +175,7 @@ func TestAPageIsAVoice(t *testing.T) {
 	}, func(s *bodies) {
 		const page = "/ollmv/nikoni/client-ws?sound"
 		s.refused(page, "taro act", http.StatusForbidden)
+		s.refused(page+"=perhaps", "", http.StatusBadRequest)
 		v := s.vtuber("nikoni", "?sound", "taro read,act")
 		s.refused(page, "taro read,act", http.StatusConflict)
 		s.refused("/v1/actions?companion=nikoni&playback=1&sounds=1", "", http.StatusConflict)
@@ -193,5 +194,44 @@ func TestAPageIsAVoice(t *testing.T) {
 		synctest.Wait()
 		s.vtuber("nikoni", "?sound=1", "taro read,act")
 		s.dial("/ollmv/nikoni/client-ws?sound=0", "")
+		s.dial("/ollmv/nikoni/client-ws?sound=false", "")
+	})
+}
+
+// TestAVoiceTurnsToAnother: a page that is turned to another companion is that one's voice, and no longer the other's; where that one
+// has a voice it stays what it is, and when it goes nobody is held.
+func TestAVoiceTurnsToAnother(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		const nikoni, aya = "/ollmv/nikoni/client-ws?sound", "/ollmv/aya/client-ws?sound"
+		v := s.vtuber("nikoni", "?sound", "")
+		v.came()
+		v.says(`{"type":"switch-config","file":"nikoni"}`)
+		if f := v.came(); f != "set-model-and-conf nikoni|config-switched Switched to nikoni" {
+			t.Errorf("to itself: %s", f)
+		}
+		s.refused(nikoni, "", http.StatusConflict)
+		v.says(`{"type":"switch-config","file":"aya"}`)
+		if f := v.came(); f != "set-model-and-conf aya|config-switched Switched to aya" {
+			t.Error(f)
+		}
+		s.refused(aya, "", http.StatusConflict)
+		other := s.vtuber("nikoni", "?sound", "")
+		v.says(`{"type":"switch-config","file":"nikoni"}`)
+		if f := v.came(); !strings.HasPrefix(f, "error the sound of nikoni in room main is played elsewhere already") || !strings.HasSuffix(f, "set-model-and-conf aya|full-text aya") {
+			t.Error(f)
+		}
+		s.refused(aya, "", http.StatusConflict)
+		_ = v.conn.Close()
+		synctest.Wait()
+		v = s.vtuber("aya", "?sound", "")
+		v.came()
+		_ = other.conn.Close()
+		synctest.Wait()
+		v.says(`{"type":"switch-config","file":"nikoni"}`)
+		if f := v.came(); f != "set-model-and-conf nikoni|config-switched Switched to nikoni" {
+			t.Error(f)
+		}
+		s.vtuber("aya", "?sound", "")
+		s.refused(nikoni, "", http.StatusConflict)
 	})
 }

@@ -4,8 +4,10 @@
 //   node ollmv.mjs FRONTEND PLAYWRIGHT ws://127.0.0.1:3000/ollmv/aya/client-ws SHOTS
 //
 // FRONTEND is the branch "build" of Open-LLM-VTuber-Web, PLAYWRIGHT a folder where npm has installed playwright-core. The
-// With ?sound in the address, and a voice, the page has to play what it is sent, and to fall silent at an interruption. The
 // daemon has to let the page in: origins = ["http://127.0.0.1:12393"] under [door]. Run it in a network of its own.
+// With ?sound in the address, and a voice, the page has to play what it is sent, each sound to its end and none over another, to
+// tell no sooner that it is done, and to fall silent at an interruption, and at a STOP from elsewhere. The shipped Aya says a line in one
+// part; where she is a card alone, sentences.mjs is a model for her that makes it four.
 import { createRequire } from 'node:module'
 import { createServer } from 'node:http'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
@@ -31,8 +33,8 @@ const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
 const frames = []
 const report = { sent: [], got: [], problems: [] }
 page.on('websocket', (ws) => {
-  ws.on('framesent', (f) => { const m = JSON.parse(f.payload); report.sent.push(m.type); frames.push(['>', m]) })
-  ws.on('framereceived', (f) => { const m = JSON.parse(f.payload); report.got.push(m.type + (m.type === 'control' ? ' ' + m.text : '')); frames.push(['<', m]) })
+  ws.on('framesent', (f) => { const m = JSON.parse(f.payload); report.sent.push(m.type); frames.push(['>', m, Date.now()]) })
+  ws.on('framereceived', (f) => { const m = JSON.parse(f.payload); report.got.push(m.type + (m.type === 'control' ? ' ' + m.text : '')); frames.push(['<', m, Date.now()]) })
 })
 page.on('pageerror', (e) => (report.page ??= []).push(e.message)) // without a Live2D model it has one of its own
 await page.addInitScript((u) => localStorage.setItem('wsUrl', JSON.stringify(u)), url)
@@ -42,7 +44,7 @@ await page.addInitScript(() => { // what sounds, from when to when
   HTMLMediaElement.prototype.play = function () {
     const s = { from: Date.now() }
     window.sounds.push(s)
-    const over = (how) => { s.to ??= Date.now(); s.how ??= how }
+    const over = (how) => { s.to ??= Date.now(); s.how ??= how; s.takes ??= Math.round(1000 * this.duration) }
     this.addEventListener('ended', () => over('ended'))
     this.pause = () => { over('paused'); HTMLMediaElement.prototype.pause.call(this) }
     return play.call(this)
@@ -68,6 +70,27 @@ async function until(what, from, patience = 30000) {
     if (Date.now() > end) { report.problems.push('did not come: ' + what); return frames.length }
     await new Promise((done) => setTimeout(done, 50))
   }
+}
+// heardRight says what is wrong with what sounded, and gives figures: how long it was silent between the sounds of a line, how far
+// behind its end the page told that it was done, and how long a sound went on behind an interruption.
+function heardRight(sounds) {
+  const when = (what, from = 0, to = Infinity) => frames.filter(([d, m, at]) => at >= from && at < to && what(d, m)).map((f) => f[2])
+  const wrong = (what) => report.problems.push(what)
+  const complete = (d, m) => d === '>' && m.type === 'frontend-playback-complete'
+  const figures = report.figures = { gaps: [], told: [], silenced: [] }
+  sounds.forEach((s, i) => {
+    const next = sounds[i + 1]?.from ?? Infinity
+    if (!s.to) return wrong(`sound ${i} does not end`)
+    if (next < s.to - 20) wrong(`sound ${i} is over the next`)
+    if (s.how === 'ended') {
+      if (s.to - s.from < s.takes - 50) wrong(`sound ${i} was heard for ${s.to - s.from} of ${s.takes} ms`)
+      if (when((d, m) => d === '<' && m.type === 'force-new-message', s.from, next).length === 0) figures.gaps.push(next - s.to)
+      else if (when(complete, s.from, s.to).length) wrong(`sound ${i} was not over when the page told that it was`)
+      else figures.told.push(when(complete, s.to)[0] - s.to)
+    } else figures.silenced.push(s.to - when((d, m) => m.type === 'interrupt-signal', s.from - 100, next)[0])
+  })
+  if (figures.told.length < 2) wrong('too little sounded')
+  if (figures.silenced.length < 2 || figures.silenced.some((ms) => !(ms < 500))) wrong('it was not silenced')
 }
 const shot = (name) => page.screenshot({ path: join(shots, name + '.png') })
 const type = async (text) => {
@@ -143,11 +166,18 @@ const kyoko = await until((d, m) => d === '<' && m.type === 'audio', from)
 report.other = frames[kyoko]?.[1].display_text.name
 await until((d, m) => d === '<' && m.type === 'control' && m.text === 'conversation-chain-end', kyoko)
 await shot('8-other')
-await sounds()
 if (/[?&]sound/.test(url)) {
-  const over = report.sounds.filter((s, i, all) => i > 0 && s.from < all[i - 1].to - 20).length
-  if (report.sounds.length < 5 || over || report.sounds.some((s) => !s.to)) report.problems.push(`${report.sounds.length} sounds, ${over} over another`)
-} else if (report.sounds.length) report.problems.push('a silent page sounds')
+  from = frames.length
+  await type('Go on, Kyoko.')
+  await until((d, m) => d === '<' && m.type === 'audio' && m.audio, from)
+  await page.waitForTimeout(1000)
+  await fetch(new URL('/v1/rooms/main/stop', url.replace(/^ws/, 'http')), { method: 'POST' }).then((a) => a.ok || report.problems.push('no STOP: ' + a.status))
+  await until((d, m) => d === '<' && m.type === 'interrupt-signal', from, 2000)
+  await page.waitForTimeout(4000)
+}
+await sounds()
+if (/[?&]sound/.test(url)) heardRight(report.sounds)
+else if (report.sounds.length) report.problems.push('a silent page sounds')
 report.histories = frames.filter(([d, m]) => d === '<' && m.type === 'history-list').map(([, m]) => m.histories.length)
 report.configs = frames.filter(([d, m]) => d === '<' && m.type === 'config-files').map(([, m]) => m.configs.map((c) => c.filename))
 report.frames = frames.map(([d, m]) => d + ' ' + JSON.stringify(m).slice(0, 160))

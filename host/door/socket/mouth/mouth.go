@@ -49,3 +49,53 @@ func (m *Mouths) Take(room, companion string) (leave func(), err error) {
 		}
 	}), nil
 }
+
+// Voice is one client, which is the mouth of at most one companion at a time, and may be turned to another's. It may be used
+// by many at once.
+type Voice struct {
+	mouths *Mouths
+
+	mu    sync.Mutex
+	at    [2]string // room and companion
+	leave func()    // nil: of nobody
+	gone  bool
+}
+
+// Voice makes one that is nobody's mouth yet.
+func (m *Mouths) Voice() *Voice { return &Voice{mouths: m} }
+
+// Turn makes it the mouth of a companion in a room, and no longer of the one before. Where it cannot be that one's it stays what
+// it is.
+//
+// # Errors
+//
+// CodeConflict as [Mouths.Take], and where it has left.
+func (v *Voice) Turn(room, companion string) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	at := [2]string{room, companion}
+	switch {
+	case v.gone:
+		return abi.Errorf(abi.CodeConflict, "the client has gone")
+	case v.leave != nil && v.at == at:
+		return nil
+	}
+	leave, err := v.mouths.Take(room, companion)
+	if err != nil {
+		return err
+	}
+	if v.leave != nil {
+		v.leave()
+	}
+	v.at, v.leave = at, leave
+	return nil
+}
+
+// Leave makes it nobody's mouth, for good.
+func (v *Voice) Leave() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.gone = true; v.leave != nil {
+		v.leave()
+	}
+}

@@ -56,3 +56,34 @@ func TestOneMouth(t *testing.T) {
 		})
 	})
 }
+
+// TestVoice: a client that turns from one companion to another is the mouth of one at a time, keeps the one that it has where it
+// cannot have another, and has none when it has gone, whatever it asks for then.
+func TestVoice(t *testing.T) {
+	var m Mouths
+	v, w := m.Voice(), m.Voice()
+	v.Leave() // of nobody
+	v = m.Voice()
+	turn := func(v *Voice, who string, want abi.Code) {
+		t.Helper()
+		if err := v.Turn("main", who); abi.CodeOf(err) != want {
+			t.Errorf("%s: %v", who, err)
+		}
+	}
+	turn(v, "aya", "")
+	turn(v, "aya", "")
+	turn(w, "aya", abi.CodeConflict)
+	turn(w, "kyoko", "")
+	turn(v, "kyoko", abi.CodeConflict)
+	turn(w, "aya", abi.CodeConflict)
+	turn(v, "natsumi", "")
+	turn(w, "aya", "")
+	v.Leave()
+	v.Leave()
+	turn(v, "kyoko", abi.CodeConflict)
+	turn(w, "natsumi", "")
+	w.Leave()
+	if len(m.open) != 0 {
+		t.Errorf("%v is kept", m.open)
+	}
+}

@@ -12,10 +12,11 @@ import (
 
 // sent is a message of the client's, as far as it is of use.
 type sent struct {
-	Type    string `json:"type"`
-	Text    string `json:"text"`
-	File    string `json:"file"`
-	History string `json:"history_uid"`
+	Type    string          `json:"type"`
+	Text    string          `json:"text"`
+	File    string          `json:"file"`
+	History string          `json:"history_uid"`
+	Display json.RawMessage `json:"display_text"`
 	Images  []struct {
 		Data string `json:"data"`
 	} `json:"images"`
@@ -46,6 +47,9 @@ func (f *Front) Decode(raw []byte, now time.Time) (session.In, error) {
 		return in, nil
 	case "interrupt-signal":
 		return session.Cancel{Idle: !f.speaks(), Was: f.heard(s.Text)}, nil
+	case "audio-play-start":
+		f.starts(s.Display, now)
+		return nil, nil
 	case "frontend-playback-complete":
 		return f.done(), nil
 	case "switch-config":
@@ -81,7 +85,7 @@ func (f *Front) aside(kind string) session.In {
 	case "add-client-to-group", "remove-client-from-group":
 		return reply{[][]byte{encode(frame{Type: "group-operation-result", Success: &no, Message: "everybody who connects to a room is in it"})}}
 	}
-	return nil // of a type that is of no use here: audio-play-start, mic-audio-data, ai-speak-signal
+	return nil // of a type that is of no use here: mic-audio-data, ai-speak-signal
 }
 
 // speaks says whether there is anything to be interrupted: a line, or the wait for one.
@@ -95,13 +99,17 @@ func (f *Front) speaks() bool {
 }
 
 // heard finds how much of the line that is shown was heard: the client says all that it has shown since it began to
-// think.
+// think. How much of a part that sounds was heard the room finds, by how long it takes.
 func (f *Front) heard(text string) session.Played {
 	for _, l := range f.lines {
 		if l.over || l.id == "" {
 			continue
 		}
-		for n := l.shown; n > 0; n-- {
+		n := l.shown
+		if n > l.told && l.sentences[n-1].sound.length > 0 {
+			n = l.told
+		}
+		for ; n > 0; n-- {
 			var said strings.Builder
 			for _, s := range l.sentences[:n] {
 				said.WriteString(s.text)

@@ -1,6 +1,7 @@
 package ollmv
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -55,8 +56,9 @@ type faces struct {
 
 func (f *Front) spoken(s sentence) audioFrame {
 	a := audioFrame{Type: "audio", Volumes: []float64{}, SliceLength: sliceMS, Display: display{Text: s.text, Name: f.name(f.Companion)}}
-	if s.sound != nil {
-		a.Audio, a.Volumes = &s.sound.audio, s.sound.volumes
+	if s.sound.length > 0 {
+		audio := base64.StdEncoding.EncodeToString(s.sound.wav)
+		a.Audio, a.Volumes = &audio, volumes(s.sound.wav)
 	}
 	if s.emotion != "" && s.emotion != emotion.Neutral {
 		a.Actions = &faces{[]string{string(s.emotion)}}

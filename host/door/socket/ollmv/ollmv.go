@@ -2,8 +2,8 @@
 // what a person types, and lets the person choose another companion.
 //
 // The front-end plays the sound that it is sent with each sentence, and says when the last one has ended. A page that is its
-// companion's voice is sent the sound of each part of a line, when the one before has sounded. Where there is
-// no sound it shows a sentence and is done with it, so each goes out when the one before has been read.
+// companion's voice is sent the sound of each part of a line, when the one before has sounded, by when the page says that it
+// began. Where there is no sound it shows a sentence and is done with it, so each goes out when the one before has been read.
 //
 // It knows neither connections nor rooms, reads no clock, and never says who somebody is.
 package ollmv
@@ -24,11 +24,8 @@ import (
 const (
 	waits    = 2 * time.Minute // until a person is told that nobody has answered
 	maxLines = 16
-	shown    = 100 // messages of a history
-	// How long the sound of a part is waited for when it is its turn: the room waits for ten seconds at least until it hears that it
-	// was played. And how long where none came of the line so far.
-	soon, soonAgain = 6 * time.Second, time.Second
-	settles         = 150 * time.Millisecond // until a page that was interrupted has noticed that it thinks anew: it throws away sentences sooner
+	shown    = 100                    // messages of a history
+	settles  = 150 * time.Millisecond // until a page that was interrupted has noticed that it thinks anew: it throws away sentences sooner
 )
 
 // Choice is a companion that the front-end can be turned to.
@@ -71,6 +68,7 @@ type line struct {
 	begun     bool
 	complete  bool      // the client was told that nothing more comes
 	played    bool      // it has told that it is done
+	told      int       // so many of its sentences were read or have sounded, by what the room knows
 	hushed    bool      // the client has silenced it itself
 	mute      bool      // no sound came in time
 	patience  time.Time // until when the next sentence's is waited for; zero: it is not its turn
@@ -80,8 +78,10 @@ type sentence struct {
 	text    string
 	emotion emotion.Word
 	part    int // of the line that ends with it; 0: none does
-	sound   *sound
+	of      int // part of the line that it is of
+	sound   sound
 	there   bool // its sound is, or none will come
+	begun   bool // the page has told that it sounds
 }
 
 var _ session.Codec = (*Front)(nil)
@@ -151,7 +151,7 @@ func (f *Front) piece(p session.Piece) {
 	from := 0
 	for _, end := range ends {
 		if s := p.Text[from:end]; strings.TrimSpace(s) != "" {
-			l.sentences = append(l.sentences, sentence{text: s, emotion: p.Emotion, there: !voiced})
+			l.sentences = append(l.sentences, sentence{text: s, emotion: p.Emotion, of: p.Part, there: !voiced})
 		}
 		from = end
 	}
@@ -159,43 +159,6 @@ func (f *Front) piece(p session.Piece) {
 		l.sentences[n-1].part = p.Part
 	}
 	l.last, l.over = p.Last || p.Line == "", p.Over || p.Line == ""
-}
-
-// sounds takes how a part sounds.
-func (f *Front) sounds(o session.Sound) {
-	l := f.line(o.Line)
-	if l == nil || f.Sound == nil {
-		return
-	}
-	i := slices.IndexFunc(l.sentences, func(s sentence) bool { return s.part == o.Part })
-	if i < l.shown || l.sentences[i].there {
-		return
-	}
-	s := &l.sentences[i]
-	s.there = true
-	if o.Failed != "" {
-		return
-	}
-	if wav, err := f.Sound(o.Blob); err == nil { // else it is gone by now
-		s.sound, l.mute = newSound(wav, time.Duration(o.Seconds*float64(time.Second))), false
-	}
-}
-
-// sounding says whether the next sentence can go out: its sound is there, or was waited for long enough.
-func (l *line) sounding(now time.Time) bool {
-	s := &l.sentences[l.shown]
-	switch {
-	case s.there:
-	case l.patience.IsZero():
-		l.patience = now.Add(map[bool]time.Duration{false: soon, true: soonAgain}[l.mute])
-		return false
-	case now.Before(l.patience):
-		return false
-	default:
-		s.there, l.mute = true, true
-	}
-	l.patience = time.Time{}
-	return true
 }
 
 // ended takes back what was not shown of a line that ended before its time, and silences the client.
@@ -249,8 +212,8 @@ func (f *Front) passed(o session.Passed) [][]byte {
 // before was read, and then its end.
 func (f *Front) pump(now time.Time) (frames [][]byte) {
 	for _, l := range f.lines {
+		f.sounded(l, now)
 		for l.shown < len(l.sentences) && !now.Before(l.next) {
-			s := l.sentences[l.shown]
 			if !l.begun {
 				if f.waiting.IsZero() || f.deaf { // else it thinks already
 					frames = append(frames, f.think(now))
@@ -264,15 +227,13 @@ func (f *Front) pump(now time.Time) (frames [][]byte) {
 			if !l.sounding(now) {
 				break
 			}
-			s = l.sentences[l.shown]
-			if l.shown > 0 && l.id != "" && l.sentences[l.shown-1].part > 0 {
-				f.own = append(f.own, session.Played{Line: l.id, Part: l.sentences[l.shown-1].part})
-			}
+			f.played(l)
+			s := &l.sentences[l.shown]
 			l.shown++
-			frames = append(frames, encode(f.spoken(s)))
-			if s.sound != nil {
-				l.next = now.Add(s.sound.length)
-				f.own = append(f.own, session.Played{Line: l.id, Part: s.part, Seconds: s.sound.length.Seconds()})
+			frames = append(frames, encode(f.spoken(*s)))
+			if s.sound.length > 0 {
+				s.sound.wav, l.next = nil, now.Add(s.sound.length)
+				f.own = append(f.own, session.Played{Line: l.id, Part: s.of, Seconds: s.sound.length.Seconds()})
 				continue
 			}
 			l.next = now.Add(speech.Estimate(s.text))
@@ -283,6 +244,19 @@ func (f *Front) pump(now time.Time) (frames [][]byte) {
 	f.lines = slices.DeleteFunc(f.lines, func(l *line) bool { return l.complete && l.over })
 	f.lines = f.lines[max(0, len(f.lines)-maxLines):]
 	return frames
+}
+
+// played tells the room that what was shown of a line was read, or has sounded, where it does not know.
+func (f *Front) played(l *line) (news bool) {
+	if l.id == "" || l.told == l.shown {
+		return false
+	}
+	l.told = l.shown
+	part := l.sentences[l.shown-1].part
+	if part > 0 {
+		f.own = append(f.own, session.Played{Line: l.id, Part: part})
+	}
+	return part > 0
 }
 
 // finish tells the client that nothing more comes of a line, and then, when that has been played or the line is over in
@@ -334,7 +308,7 @@ func (f *Front) Own() session.In {
 func (f *Front) Due() (at time.Time) {
 	at = f.waiting
 	for _, l := range f.lines {
-		if l.shown < len(l.sentences) || l.last && !l.complete {
+		if l.shown < len(l.sentences) || l.last && !l.complete || f.Sound != nil && l.told < l.shown && !l.last {
 			at = session.Sooner(at, later(l.next, l.patience))
 		}
 	}

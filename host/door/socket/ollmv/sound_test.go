@@ -168,11 +168,138 @@ func TestSoundsEnd(t *testing.T) {
 	}
 }
 
+// begins has the page tell that a sentence begins.
+func (s *stage) begins(text string) {
+	raw, _ := json.Marshal(display{Text: text, Name: "Aya"})
+	s.says(`{"type":"audio-play-start","display_text":`+string(raw)+`,"forwarded":true}`, nil)
+}
+
+// TestTheRoomKnowsInTime: it is told that a part was played when that has sounded, though nothing comes behind it yet, and before the
+// next is sent: a line that it then ends behind that part goes no further. Of the last part the page tells.
+func TestTheRoomKnowsInTime(t *testing.T) {
+	s := voiced(t)
+	s.tell(session.Piece{Entry: at(6), ID: "m", Line: "g", Part: 1, Text: "One."})
+	s.tell(session.Sound{Entry: at(7), Line: "g", Part: 1, Blob: "a", Seconds: 2})
+	s.words()
+	s.passes(2 * time.Second)
+	if got := s.words(); !reflect.DeepEqual(got, []session.In{session.Played{Line: "g", Part: 1}}) {
+		t.Errorf("%+v", got)
+	}
+	for n := 2; n <= 3; n++ {
+		s.tell(session.Piece{Entry: at(8), ID: "m", Line: "g", Part: n, Text: "More."})
+		s.tell(session.Sound{Entry: at(9), Line: "g", Part: n, Blob: "a", Seconds: 2})
+	}
+	s.passes(answers)
+	s.heard()
+	s.words()
+	s.passes(2*time.Second - 1)
+	if got := s.words(); got != nil {
+		t.Errorf("%+v while it sounds", got)
+	}
+	s.passes(1)
+	if got := s.words(); !reflect.DeepEqual(got, []session.In{session.Played{Line: "g", Part: 2}}) {
+		t.Errorf("%+v", got)
+	}
+	s.tell(session.Ended{Entry: at(10), Line: "g", End: entry.EndCut})
+	s.passes(time.Minute)
+	if got := s.types(); got != "interrupt-signal|backend-synth-complete|force-new-message|control conversation-chain-end" {
+		t.Error(got)
+	}
+
+	s = voiced(t)
+	s.tell(session.Piece{Entry: at(6), ID: "m", Line: "g", Part: 1, Last: true, Text: "One."})
+	s.tell(session.Sound{Entry: at(7), Line: "g", Part: 1, Blob: "a", Seconds: 2})
+	s.words()
+	s.passes(time.Minute)
+	if got := s.words(); got != nil {
+		t.Errorf("%+v", got)
+	}
+	if in := s.says(`{"type":"frontend-playback-complete"}`, nil); in != (session.Played{Line: "g", Done: true}) {
+		t.Errorf("%+v", in)
+	}
+}
+
+// TestAPageBeginsLate: a part is over as long after the page has begun it as it takes; the page's word counts once for each.
+func TestAPageBeginsLate(t *testing.T) {
+	s := voiced(t)
+	for n, text := range []string{"One.", "Two.", "Two."} {
+		s.tell(session.Piece{Entry: at(6), ID: "m", Line: "g", Part: n + 1, Text: text})
+		s.tell(session.Sound{Entry: at(7), Line: "g", Part: n + 1, Blob: "a", Seconds: 2})
+	}
+	s.says(`{"type":"audio-play-start"}`, nil)
+	s.says(`{"type":"audio-play-start","display_text":7}`, nil)
+	s.begins("Two.")
+	s.passes(time.Second)
+	s.begins("One.")
+	s.passes(time.Second)
+	s.begins("One.")
+	s.passes(time.Second - 1)
+	if got := s.heard(); !slices.Equal(got, []string{"One.true1"}) {
+		t.Errorf("%q", got)
+	}
+	s.passes(1 + answers)
+	s.begins("Two.")
+	s.passes(2*time.Second + answers)
+	if got := s.heard(); !slices.Equal(got, []string{"Two.true1", "Two.true1"}) {
+		t.Errorf("%q", got)
+	}
+	s.begins("Two.")
+	s.begins("Two.")
+	if at := s.Due(); !at.Equal(s.now.Add(2 * time.Second)) {
+		t.Errorf("the last is over at %v, %v from now", at, at.Sub(s.now))
+	}
+}
+
+// TestInterruptedWhileItSounds: of the part that sounds the page has shown all, and not yet said it: what was heard are those before.
+func TestInterruptedWhileItSounds(t *testing.T) {
+	s := voiced(t)
+	s.tell(session.Piece{Entry: at(6), ID: "m", Line: "g", Part: 1, Text: "One."})
+	s.tell(session.Sound{Entry: at(7), Line: "g", Part: 1, Blob: "a", Seconds: 2})
+	interrupts := func(shown, was string) {
+		t.Helper()
+		in, _ := s.Decode([]byte(`{"type":"interrupt-signal","text":"`+shown+`"}`), s.now)
+		want := session.Cancel{}
+		if was != "" {
+			want.Was = session.Played{Line: "g", Bytes: len(was)}
+		}
+		if in != want {
+			t.Errorf("%+v", in)
+		}
+	}
+	interrupts("One.", "")
+	s.passes(2 * time.Second)
+	interrupts("One.", "One.")
+	s.tell(session.Piece{Entry: at(8), ID: "m", Line: "g", Part: 2, Last: true, Text: " Two."})
+	s.tell(session.Sound{Entry: at(9), Line: "g", Part: 2, Blob: "a", Seconds: 2})
+	s.passes(time.Second)
+	interrupts("One. Two.", "One.")
+	s = voiced(t)
+	s.tell(session.Piece{Entry: at(6), ID: "m", Line: "g", Part: 1, Last: true, Text: "One."})
+	s.tell(session.Sound{Entry: at(7), Line: "g", Part: 1, Failed: "no voice"})
+	interrupts("One.", "One.") // it is read
+}
+
+// TestABlankPart: a part without a word is no sentence, and the one before has its own sound all the same.
+func TestABlankPart(t *testing.T) {
+	s := voiced(t)
+	s.tell(session.Piece{Entry: at(6), ID: "m", Line: "g", Part: 1, Text: "One."})
+	s.tell(session.Piece{Entry: at(7), ID: "m", Line: "g", Part: 2, Text: "\n"})
+	s.tell(session.Sound{Entry: at(8), Line: "g", Part: 2, Blob: "b", Seconds: .05})
+	s.tell(session.Sound{Entry: at(9), Line: "g", Part: 1, Blob: "a", Seconds: 2})
+	if got := s.heard(); !slices.Equal(got, []string{"One.true1"}) {
+		t.Errorf("%q", got)
+	}
+	if got := s.words(); !reflect.DeepEqual(got, []session.In{session.Played{Line: "g", Part: 1, Seconds: 2}}) {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestSilentAsBefore: a page that is no voice is told of no sound, and none changes what it is sent.
 func TestSilentAsBefore(t *testing.T) {
 	s := on(t)
 	s.tell(session.Piece{Entry: at(6), ID: "m", Line: "g", Part: 1, Text: "One. Two."})
 	s.tell(session.Sound{Entry: at(7), Line: "g", Part: 1, Blob: "a", Seconds: 9})
+	s.begins("One.")
 	s.passes(3 * time.Second)
 	if got := s.heard(); !slices.Equal(got, []string{"One.false0", " Two.false0"}) {
 		t.Errorf("%q", got)

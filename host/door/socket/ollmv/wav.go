@@ -1,28 +1,15 @@
 package ollmv
 
 import (
-	"encoding/base64"
 	"encoding/binary"
 	"math"
-	"time"
 )
 
 // sliceMS is how many milliseconds of a sound have one volume.
 const sliceMS = 20
 
-// sound is how a part of a line sounds, as it is sent.
-type sound struct {
-	audio   string // of the file, in base64
-	volumes []float64
-	length  time.Duration
-}
-
-// newSound makes one of a WAV: of 16 bits a sample its volumes move the mouth; any other sounds, and the mouth stays as it is.
-func newSound(wav []byte, length time.Duration) *sound {
-	return &sound{base64.StdEncoding.EncodeToString(wav), volumes(wav), length}
-}
-
-// volumes says how loud a WAV is, slice by slice, from 0 to 1 where it is loudest.
+// volumes says how loud a WAV of 16 bits a sample is, slice by slice, from 0 to 1 where it is loudest: a mouth moves by them. Any
+// other sounds, and the mouth stays as it is.
 func volumes(wav []byte) []float64 {
 	samples, rate := pcm(wav)
 	span := rate * sliceMS / 1000
@@ -53,9 +40,8 @@ func pcm(wav []byte) (samples []byte, rate int) {
 		return nil, 0
 	}
 	for rest := wav[12:]; len(rest) >= 8; {
-		id, n := string(rest[:4]), int(binary.LittleEndian.Uint32(rest[4:]))
-		body := rest[8:]
-		n = min(n, len(body))
+		id, size, body := string(rest[:4]), binary.LittleEndian.Uint32(rest[4:]), rest[8:]
+		n := int(min(int64(size), int64(len(body)))) // whatever it says, and however small an int is
 		switch {
 		case id == "fmt " && n >= 16:
 			if binary.LittleEndian.Uint16(body) != 1 || binary.LittleEndian.Uint16(body[14:]) != 16 {
