@@ -3,10 +3,13 @@ package action_test
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/action"
+	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // What a line loses is never its words.
@@ -51,11 +54,11 @@ func TestWordsAreChecked(t *testing.T) {
 		`{"message":" \n"}`: true, `{"message":"` + strings.Repeat("a", abi.MaxText+1) + `"}`: true,
 	} {
 		a := entry.Action{Action: card.Speak, Parameters: json.RawMessage(parameters)}
-		if err := CheckWords(a); (err != nil) != wrong {
+		if err := action.CheckWords(a); (err != nil) != wrong {
 			t.Errorf("%.40s: %v", parameters, err)
 		}
 		a.Action = "wave"
-		if err := CheckWords(a); err != nil {
+		if err := action.CheckWords(a); err != nil {
 			t.Errorf("%.40s: %v", parameters, err)
 		}
 	}

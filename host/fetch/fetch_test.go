@@ -213,6 +213,17 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
+// TestRedirectTellsNothing: another host is not told where the request was before, nor what was for that one.
+func TestRedirectTellsNothing(t *testing.T) {
+	var got http.Header
+	s := serve(t, func(_ http.ResponseWriter, r *http.Request) { got = r.Header })
+	way := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, s.URL, http.StatusFound) })
+	_, err := allowing(nil, s.host(), way.host()).Fetch(t.Context(), "aya", abi.FetchAsk{URL: way.URL + "/?key=1", Headers: map[string]string{"X-Key": "2"}})
+	if err != nil || got.Get("Referer") != "" || got.Get("X-Key") != "" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 // No proxy of the environment is asked: it would look names up for itself.
 func TestNoProxy(t *testing.T) {
 	proxy := serve(t, hello)
