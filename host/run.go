@@ -109,6 +109,7 @@ func (h *Host) shut(stop context.CancelFunc) error {
 	defer cancel()
 	h.log.Info("companiond is stopping")
 	h.goHome()
+	h.rooms.Hush() // before bodies are sent away
 	var drained sync.WaitGroup
 	drained.Go(func() { h.rooms.Drain(ctx) }) // agents whose lines wait for a turn are told, or the server would wait for them
 	feeds := errors.Join(h.feed.Close(ctx), h.projects.close(ctx), h.agents.Close(ctx))

@@ -244,7 +244,7 @@ func (s *State) taken() {
 		s.askAgain()
 	}
 	s.Unbar(func(bar queue.Bar) bool { return bar.House })
-	s.Abandon(s.At)
+	s.Abandon(s.At, !s.before6())
 	s.Offered = nil
 	s.Awaits, s.Gathering = nil, true
 }

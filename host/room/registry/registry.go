@@ -146,6 +146,15 @@ func (g *Registry) lookAgain() {
 	}
 }
 
+// Hush has the rooms that are awake ask nobody any more, and write down of no body that it leaves.
+func (g *Registry) Hush() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, r := range g.awake {
+		r.Drain()
+	}
+}
+
 // Drain asks nobody any more and waits until the lines that are being made are in
 // the journal, or ctx ends.
 func (g *Registry) Drain(ctx context.Context) {
