@@ -8,7 +8,8 @@ import (
 	"github.com/companiond/companiond/host/entry"
 )
 
-// longestLinger bounds how long a room waits for the word of a body that a sentence has ended.
+// longestLinger bounds how long a room waits for the word of a body that a sentence has ended; one that had to connect again
+// may have begun it so long before.
 const longestLinger = 10 * time.Second
 
 // Lingering is the sentence that goes on when its line has ended: in bodies that finish what they
@@ -55,7 +56,7 @@ func (v *Voice) linger(b entry.Heard, at time.Time) {
 
 // unheard notes what goes on in bodies that finish their sentence while nobody is there to whom they
 // could tell so: it is over by its length, or by the word of those that come in their place.
-func (v *Voice) unheard(at time.Time) {
+func (v *Voice) unheard(at, now time.Time) {
 	if g := v.Lingering; g != nil && len(g.Tell) > 0 && !g.Alone {
 		g.Guess, g.Alone = later(g.Guess, sooner(g.Until, cmp.Or(g.Ends, g.Until))), true
 	}
@@ -63,8 +64,8 @@ func (v *Voice) unheard(at time.Time) {
 	if l == nil || l.Unheard != nil {
 		return
 	}
-	g := Lingering{Line: l.ID, Until: at.Add(longestLinger), Guess: l.sentenceEnds(at), Alone: true}
-	if g.Guess = sooner(g.Guess, g.Until); l.Sentences { // else more than a sentence may go on
+	g := Lingering{Line: l.ID, Until: sooner(now.Add(longestLinger), at.Add(2*longestLinger)), Alone: true}
+	if g.Guess = sooner(l.sentenceEnds(at), at.Add(longestLinger)); l.Sentences { // else more than a sentence may go on
 		g.Who = l.Who
 	}
 	if g.Guess.After(at) && slices.ContainsFunc(v.Bodies, func(x Body) bool {

@@ -103,7 +103,11 @@ func TestTheDaemonGoes(t *testing.T) {
 				l.Parts[0].Voice[i].MS = 3000
 			}
 			c.before(&v)
-			v.Abandon(after(1500), finish)
+			now := time.Time{}
+			if finish {
+				now = after(2500)
+			}
+			v.Abandon(after(1500), now)
 			if v.Playing != nil {
 				if b := v.End("", "", after(1500)); b.Text != c.heard {
 					t.Errorf("%s: %q was heard", name, b.Text)
@@ -137,12 +141,12 @@ func comes(t *testing.T, name string, v Voice, waits bool, guess time.Time) {
 	if !waits {
 		return
 	}
-	if got := v.Lingers(); got.Before(guess) || got.After(after(11_500)) {
+	if got := v.Lingers(); got.Before(guess) || got.After(after(12_500)) {
 		t.Errorf("%s: its page is back, until %v", name, got.Sub(t0))
 	}
 	twice, g := v, *v.Lingering
 	twice.Lingering = &g
-	twice.Abandon(after(1800), true)
+	twice.Abandon(after(1800), after(1900))
 	if got := twice.Lingers(); got != guess {
 		t.Errorf("%s: a second daemon waits until %v", name, got.Sub(t0))
 	}

@@ -307,11 +307,12 @@ func (v *Voice) Connect(b entry.Bodies, at time.Time) {
 	}
 }
 
-// Abandon forgets all bodies and microphones: whoever they were connected to is gone. finish says
-// whether bodies that finish their sentence then do so unheard, as they have since version 6 of the rules.
-func (v *Voice) Abandon(at time.Time, finish bool) {
-	if finish {
-		v.unheard(at)
+// Abandon forgets all bodies and microphones: whoever they were connected to is gone since a moment, and
+// somebody else is there now. Bodies that finish their sentence do so unheard; a zero now says that they do not, as by rules
+// before version 6.
+func (v *Voice) Abandon(at, now time.Time) {
+	if !now.IsZero() {
+		v.unheard(at, now)
 	}
 	var gone entry.Bodies
 	for _, b := range v.Bodies {
