@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"runtime"
 	"sync"
 
 	"github.com/companiond/companiond/host/forget/told"
-	"github.com/companiond/companiond/host/module/wasm/compiler"
 	"github.com/companiond/companiond/host/room/retention"
 )
 
@@ -19,7 +17,7 @@ import (
 func (h *Host) run(ctx context.Context, listeners ...net.Listener) error {
 	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	fell := make(chan error, 15) // what ended before it was asked to
+	fell := make(chan error, 18) // what ended before it was asked to
 	running := 0
 	start := func(f func() error) {
 		running++
@@ -59,13 +57,20 @@ func (h *Host) run(ctx context.Context, listeners ...net.Listener) error {
 	start(func() error { return h.agents.Run(inner) })
 	start(func() error { return h.service.Watch(inner, h.rooms.Answers) })
 	start(func() error { return retention.Run(inner, h.journal, h.cfg.Journal.BlankAfter, h.log) })
-	for _, l := range listeners {
+	serve := func(s *http.Server, l net.Listener) {
 		start(func() error {
-			if err := h.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 				return err
 			}
 			return nil
 		})
+	}
+	for _, l := range listeners {
+		serve(h.server, l)
+	}
+	own, l := h.openControl()
+	if l != nil {
+		serve(own, l)
 	}
 	var err error
 	for ready, going := h.folder.Ready(), true; going; {
@@ -82,7 +87,7 @@ func (h *Host) run(ctx context.Context, listeners ...net.Listener) error {
 	}
 	rest() // handlers end what they carry out while the rooms can still be told
 	<-rested
-	err = errors.Join(err, h.shut(stop))
+	err = errors.Join(err, h.shut(stop), own.Close())
 	for ; running > 0; running-- {
 		err = errors.Join(err, <-fell)
 	}
@@ -110,11 +115,7 @@ func (h *Host) open(ctx context.Context) {
 
 // state is how the daemon is, in a line for people.
 func (h *Host) state() string {
-	engine := "compiled"
-	if !compiler.Supported(runtime.GOOS, runtime.GOARCH) {
-		engine = "interpreted"
-	}
-	return fmt.Sprintf("http://%s, %d companions, %d rooms, WebAssembly is %s", h.addr, len(h.folder.Companions()), len(h.cfg.Rooms), engine)
+	return fmt.Sprintf("http://%s, %d companions, %d rooms, WebAssembly is %s", h.addr, len(h.folder.Companions()), len(h.cfg.Rooms), howWasmRuns())
 }
 
 // shut closes the doors, lets the rooms finish, and stops what runs inside.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -14,9 +13,12 @@ import (
 	"strings"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/cmd/companiond/manage"
+	"github.com/companiond/companiond/cmd/companiond/unit"
 	"github.com/companiond/companiond/host"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/service"
 )
 
@@ -38,7 +40,7 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 	if config.Failed(problems) {
 		return coded{exitConfig, errors.New("the configuration has mistakes; nothing was started")}
 	}
-	log := t.logger(cfg.Log)
+	log, level := unit.Logger(t.err, cfg.Log, isTerminal)
 	tokens, warning, err := t.readTokens(cfg)
 	if err != nil {
 		return err
@@ -49,11 +51,61 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 	if t.getenv("GOGC") == "" {
 		debug.SetGCPercent(host.CollectAt)
 	}
-	if err := host.New(host.Options{Config: cfg, Log: log, Version: version(), Tokens: tokens, Service: service.New(log), SecretFile: t.secretFile, Environ: t.env}).Run(ctx); err != nil {
+	h := host.New(host.Options{
+		Config: cfg, Log: log, Version: version(), Tokens: tokens, Service: service.New(log), SecretFile: t.secretFile, Environ: t.env,
+		Source: func() (config.Config, *identity.Register, error) { return t.again(*path) }, Level: level, Control: unit.Control(cfg, t.getenv),
+	})
+	defer unit.OnHangup(func() { _, _ = h.Reload(ctx) })() // what comes of it is in the log
+	if err := h.Run(ctx); err != nil {
 		return err
 	}
 	log.Info("companiond stopped")
 	return nil
+}
+
+// again reads the configuration of a daemon that runs, and its tokens.
+func (t *term) again(path string) (config.Config, *identity.Register, error) {
+	cfg, problems, err := t.load(path)
+	if err != nil {
+		return cfg, nil, err
+	}
+	if config.Failed(problems) {
+		var lines []string
+		for _, p := range problems {
+			lines = append(lines, p.String())
+		}
+		return cfg, nil, errors.New(strings.Join(lines, "\n"))
+	}
+	tokens, _, err := t.readTokens(cfg)
+	return cfg, tokens, err
+}
+
+func reloadVerb(t *term, ctx context.Context, args []string) error {
+	return t.manage(ctx, "reload", args, manage.Reload)
+}
+
+func statusVerb(t *term, ctx context.Context, args []string) error {
+	return t.manage(ctx, "status", args, manage.Status)
+}
+
+// manage asks the daemon of a configuration at its control socket.
+func (t *term) manage(ctx context.Context, verb string, args []string, ask func(context.Context, io.Writer, string) error) error {
+	fs := t.flags(verb)
+	path := fs.String("config", "", "configuration `file` of the daemon; default "+defaultConfig+" where there is one")
+	if _, err := parse(fs, args, 0); err != nil {
+		return err
+	}
+	cfg, problems, err := t.load(*path)
+	if err != nil {
+		return err
+	}
+	if config.Failed(problems) && t.getenv("RUNTIME_DIRECTORY") == "" {
+		for _, p := range problems {
+			fmt.Fprintln(t.err, p)
+		}
+		return coded{exitConfig, errors.New("the configuration has mistakes; nothing was asked of the daemon")}
+	}
+	return ask(ctx, t.out, unit.Control(cfg, t.getenv))
 }
 
 // load reads the configuration. Without a name the usual file may be missing.
@@ -68,55 +120,8 @@ func (t *term) load(path string) (config.Config, []config.Problem, error) {
 	}
 	env := slices.DeleteFunc(slices.Clone(t.env), func(kv string) bool { return strings.HasPrefix(kv, envURL+"=") || strings.HasPrefix(kv, envToken+"=") })
 	cfg, problems := config.Parse(name, src, env)
-	within(&cfg, t.getenv("STATE_DIRECTORY"), t.getenv("CACHE_DIRECTORY"))
+	unit.Within(&cfg, t.getenv)
 	return cfg, problems, nil
-}
-
-// within puts what stands at its default into the folders that a service manager gives: the journal, the characters and the
-// programs into state, compiled code into cache. Empty means that there is none, and of several the first counts. Without a
-// cache, compiled code goes with a journal that was put elsewhere.
-func within(cfg *config.Config, state, cache string) {
-	state, _, _ = strings.Cut(state, ":")
-	if cache, _, _ = strings.Cut(cache, ":"); cache != "" {
-		cfg.Place("modules.cache", filepath.Join(cache, "code"), "CACHE_DIRECTORY")
-	}
-	if cfg.Written("journal.path") {
-		cfg.Place("modules.cache", filepath.Join(filepath.Dir(cfg.Journal.Path), "cache"), "journal.path")
-	}
-	if state == "" {
-		return
-	}
-	for key, name := range map[string]string{"journal.path": "companiond.db", "modules.cache": "cache", "modules.characters": "characters", "modules.plugins": "plugins"} {
-		cfg.Place(key, filepath.Join(state, name), "STATE_DIRECTORY")
-	}
-}
-
-// logger writes lines for people on a terminal and in systemd's journal, and JSON elsewhere.
-func (t *term) logger(c config.Log) *slog.Logger {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(c.Level)) // the configuration was checked
-	f, isFile := t.err.(*os.File)
-	journal := isFile && f == os.Stderr && service.Logged()
-	text := c.Format == "text" || c.Format == "auto" && isFile && (journal || isTerminal(f))
-	o := &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-		switch {
-		case journal && len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey): // it has both itself
-			return slog.Attr{}
-		case a.Value.Kind() == slog.KindDuration: // JSON would give nanoseconds
-			return slog.String(a.Key, a.Value.Duration().String())
-		}
-		return a
-	}}
-	lines := func(w io.Writer) slog.Handler {
-		if text {
-			return slog.NewTextHandler(w, o)
-		}
-		return slog.NewJSONHandler(w, o)
-	}
-	if journal {
-		return slog.New(service.Prioritised(t.err, lines))
-	}
-	return slog.New(lines(t.err))
 }
 
 func checkVerb(t *term, ctx context.Context, args []string) error {

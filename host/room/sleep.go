@@ -77,6 +77,23 @@ func (r *Room) Settle(ctx context.Context, s Settings) error {
 	})
 }
 
+// Change gives the room settings as soon as nobody has the floor, and no round is open. It answers when the room
+// knows of them.
+func (r *Room) Change(ctx context.Context, s Settings) error {
+	s.Rules.Version = fold.Version
+	return r.loop.Put(ctx, func() { r.anew = &s })
+}
+
+// renew takes other settings between two turns.
+func (r *Room) renew() {
+	if s := r.state(); r.anew == nil || s.Round != nil || s.Floor != nil {
+		return
+	}
+	r.settings, r.anew = *r.anew, nil
+	r.present.Stale()
+	r.syncRules()
+}
+
 // atRest says whether nothing is going on, and nothing will soon.
 func (r *Room) atRest() bool {
 	s := r.state()

@@ -1,10 +1,11 @@
-package main
+package unit_test
 
 import (
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/companiond/companiond/cmd/companiond/unit"
 	"github.com/companiond/companiond/host/config"
 )
 
@@ -26,16 +27,22 @@ func TestWithin(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		within(&cfg, c.state, c.cache)
+		unit.Within(&cfg, env(c.state, c.cache))
 		if m := cfg.Modules; cfg.Journal.Path != c.journal || m.Cache != c.code || m.Characters != c.characters || m.Plugins != c.prog {
 			t.Errorf("%s: %s %s %s %s", name, cfg.Journal.Path, m.Cache, m.Characters, m.Plugins)
 		}
 	}
 	cfg, _ := config.Parse("x.toml", nil, nil)
-	within(&cfg, "/s", "")
+	unit.Within(&cfg, env("/s", ""))
 	var b strings.Builder
 	if err := cfg.Print(&b); err != nil || !strings.Contains(b.String(), "STATE_DIRECTORY") {
 		t.Errorf("it does not say where from: %v", err)
 	}
-	within(&config.Config{}, "/s", "/c") // of a file with mistakes
+	unit.Within(&config.Config{}, env("/s", "/c")) // of a file with mistakes
+}
+
+func env(state, cache string) func(string) string {
+	return func(name string) string {
+		return map[string]string{"STATE_DIRECTORY": state, "CACHE_DIRECTORY": cache}[name]
+	}
 }
