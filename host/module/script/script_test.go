@@ -218,6 +218,40 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
+// A call whose caller has gone looks at no more lines: what is said then is heard by nobody.
+func TestNobodyWaits(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	h := &hosts{kv: map[string]string{}}
+	m := load(t, New(Config{Host: h}), momo)
+	h.during = cancel
+	data, err := m.Call(ctx, abi.Request{Op: abi.OpVote, ID: "1", Room: "main", Data: json.RawMessage(`{"message":{"seq":1,"text":"猫","from":"taro"}}`)})
+	if err != nil || !strings.Contains(string(data), `"listen"`) {
+		t.Errorf("%s, %v", data, err)
+	}
+	h.during = nil
+	if v := ask[abi.Vote](t, m, abi.OpVote, 2, "猫は？"); v.State != abi.Speak {
+		t.Errorf("%+v", v)
+	}
+}
+
+// However many lines there are, what their placeholders stand for is found out once in a call.
+func TestManyLines(t *testing.T) {
+	h := &hosts{kv: map[string]string{}}
+	var text strings.Builder
+	text.WriteString("name: M\n[*]\n")
+	for i := range 500 {
+		fmt.Fprintf(&text, "react: {human}、{nobody}、%d\nunknown: {human}、{nobody}、%d\n", i, i)
+	}
+	m := load(t, New(Config{Host: h}), text.String())
+	if v := ask[abi.Vote](t, m, abi.OpVote, 1, "猫だよ"); v.State != abi.Listen {
+		t.Errorf("%+v", v)
+	}
+	if len(h.by) > 10 {
+		t.Errorf("the host was asked %d times", len(h.by))
+	}
+}
+
 // FuzzScript: whatever is saved is refused with a place in words, or is a character that answers.
 func FuzzScript(f *testing.F) {
 	for _, s := range []string{momo, "", "name: A", "name: A\n[*]\ntell{: x", "\xff\xfen\x00", "\ufeffname: A\n[cat]\ntell @b 猫: {b}、{quote}{", "lang: en\nname: A\n[*]\nreact: {word}?\nlang: ja\nname: A"} {
