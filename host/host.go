@@ -55,6 +55,7 @@ import (
 	"github.com/companiond/companiond/host/room/registry"
 	"github.com/companiond/companiond/host/search"
 	"github.com/companiond/companiond/host/senses"
+	"github.com/companiond/companiond/host/service"
 )
 
 // drainTime is how long a stop waits for the lines that are being made, and
@@ -71,6 +72,8 @@ type Options struct {
 	// SecretFile gives the path behind a setting that names a file with secrets.
 	// Nil takes the setting for a path.
 	SecretFile func(setting string) (string, error)
+	// Service is told how the daemon is. Nil: nobody is.
+	Service *service.Manager
 	// Environ is the environment, of which the programs of agents get what any program needs.
 	Environ []string
 }
@@ -82,6 +85,7 @@ type Host struct {
 	version web.Version
 	tokens  *identity.Register
 	environ []string
+	service *service.Manager
 	secrets func(string) (string, error)
 	ready   chan struct{}
 	addr    string       // set before ready is closed
@@ -119,7 +123,7 @@ func New(o Options) *Host {
 	if o.SecretFile == nil {
 		o.SecretFile = func(path string) (string, error) { return path, nil }
 	}
-	return &Host{cfg: o.Config, log: o.Log, version: o.Version, tokens: o.Tokens, environ: o.Environ, secrets: o.SecretFile, ready: make(chan struct{}), blobs: blob.New(blob.MaxKept)}
+	return &Host{cfg: o.Config, log: o.Log, version: o.Version, tokens: o.Tokens, environ: o.Environ, service: o.Service, secrets: o.SecretFile, ready: make(chan struct{}), blobs: blob.New(blob.MaxKept)}
 }
 
 // Ready is closed when the doors are open and every file that was in the

@@ -20,6 +20,7 @@ const house = "github.com/companiond/companiond/"
 // stands for packages that do not import each other.
 var floors = [][]string{
 	{"abi", "host/waittest", "host/logtest"},
+	{"host/service"},
 	{"abi/plain", "sdk/go"},
 	{"sdk/go/words", "sdk/go/process/wire"},
 	{"sdk/go/talk", "sdk/go/process"},
@@ -124,6 +125,7 @@ var owners = map[string]string{
 	"golang.org/x/text":                        "host/address", // and host/module/folder, see shared
 	"golang.org/x/sys":                         "host/journal/statedir",
 	"github.com/gofrs/flock":                   "host/journal/statedir",
+	"github.com/coreos/go-systemd/v22":         "host/service",
 	"modernc.org/sqlite":                       "host/journal/sqlite",
 	"pgregory.net/rapid":                       "host/journal/journaltest",
 	"github.com/gempir/go-twitch-irc/v4":       "plugins/chat/twitch",

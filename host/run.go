@@ -3,11 +3,14 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"runtime"
 	"sync"
 
 	"github.com/companiond/companiond/host/forget/told"
+	"github.com/companiond/companiond/host/module/wasm/compiler"
 	"github.com/companiond/companiond/host/room/retention"
 )
 
@@ -54,6 +57,7 @@ func (h *Host) run(ctx context.Context, listeners ...net.Listener) error {
 		return h.forgets.Run(inner, h.rooms, told.Modules{Folder: h.folder, NewID: newID, Log: h.log})
 	})
 	start(func() error { return h.agents.Run(inner) })
+	start(func() error { return h.service.Watch(inner, h.rooms.Answers) })
 	start(func() error { return retention.Run(inner, h.journal, h.cfg.Journal.BlankAfter, h.log) })
 	for _, l := range listeners {
 		start(func() error {
@@ -100,7 +104,17 @@ func (h *Host) open(ctx context.Context) {
 		h.log.Info("the Firehose of aikyo's clients is open", "listen", "ws://"+h.hose.String(), "room", h.rooms.Usual())
 	}
 	h.log.Info("companiond is ready", "listen", "http://"+h.addr, "rooms", len(h.cfg.Rooms), "companions", len(h.folder.Companions()))
+	h.service.Ready(h.state())
 	close(h.ready)
+}
+
+// state is how the daemon is, in a line for people.
+func (h *Host) state() string {
+	engine := "compiled"
+	if !compiler.Supported(runtime.GOOS, runtime.GOARCH) {
+		engine = "interpreted"
+	}
+	return fmt.Sprintf("http://%s, %d companions, %d rooms, WebAssembly is %s", h.addr, len(h.folder.Companions()), len(h.cfg.Rooms), engine)
 }
 
 // shut closes the doors, lets the rooms finish, and stops what runs inside.
@@ -108,7 +122,9 @@ func (h *Host) shut(stop context.CancelFunc) error {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	h.log.Info("companiond is stopping")
+	h.service.Stopping()
 	h.goHome()
+	h.rooms.Hush() // before bodies are sent away
 	var drained sync.WaitGroup
 	drained.Go(func() { h.rooms.Drain(ctx) }) // agents whose lines wait for a turn are told, or the server would wait for them
 	feeds := errors.Join(h.feed.Close(ctx), h.projects.close(ctx), h.agents.Close(ctx))

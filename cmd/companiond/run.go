@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/companiond/companiond/host"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/service"
 )
 
 const defaultConfig = "companiond.toml"
@@ -47,7 +49,7 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 	if t.getenv("GOGC") == "" {
 		debug.SetGCPercent(host.CollectAt)
 	}
-	if err := host.New(host.Options{Config: cfg, Log: log, Version: version(), Tokens: tokens, SecretFile: t.secretFile, Environ: t.env}).Run(ctx); err != nil {
+	if err := host.New(host.Options{Config: cfg, Log: log, Version: version(), Tokens: tokens, Service: service.New(log), SecretFile: t.secretFile, Environ: t.env}).Run(ctx); err != nil {
 		return err
 	}
 	log.Info("companiond stopped")
@@ -58,7 +60,7 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 func (t *term) load(path string) (config.Config, []config.Problem, error) {
 	name := path
 	if name == "" {
-		name = defaultConfig
+		name = filepath.Join(t.getenv("CONFIGURATION_DIRECTORY"), defaultConfig) // of a service manager; else the folder it runs in
 	}
 	src, err := os.ReadFile(name)
 	if err != nil && (path != "" || !errors.Is(err, fs.ErrNotExist)) {
@@ -66,32 +68,55 @@ func (t *term) load(path string) (config.Config, []config.Problem, error) {
 	}
 	env := slices.DeleteFunc(slices.Clone(t.env), func(kv string) bool { return strings.HasPrefix(kv, envURL+"=") || strings.HasPrefix(kv, envToken+"=") })
 	cfg, problems := config.Parse(name, src, env)
+	within(&cfg, t.getenv("STATE_DIRECTORY"), t.getenv("CACHE_DIRECTORY"))
 	return cfg, problems, nil
 }
 
-// logger writes lines for people on a terminal and JSON elsewhere.
+// within puts what stands at its default into the folders that a service manager gives: the journal, the characters and the
+// programs into state, compiled code into cache. Empty means that there is none, and of several the first counts. Without a
+// cache, compiled code goes with a journal that was put elsewhere.
+func within(cfg *config.Config, state, cache string) {
+	state, _, _ = strings.Cut(state, ":")
+	if cache, _, _ = strings.Cut(cache, ":"); cache != "" {
+		cfg.Place("modules.cache", filepath.Join(cache, "code"), "CACHE_DIRECTORY")
+	}
+	if cfg.Written("journal.path") {
+		cfg.Place("modules.cache", filepath.Join(filepath.Dir(cfg.Journal.Path), "cache"), "journal.path")
+	}
+	if state == "" {
+		return
+	}
+	for key, name := range map[string]string{"journal.path": "companiond.db", "modules.cache": "cache", "modules.characters": "characters", "modules.plugins": "plugins"} {
+		cfg.Place(key, filepath.Join(state, name), "STATE_DIRECTORY")
+	}
+}
+
+// logger writes lines for people on a terminal and in systemd's journal, and JSON elsewhere.
 func (t *term) logger(c config.Log) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(c.Level)) // the configuration was checked
-	o := &slog.HandlerOptions{Level: level}
-	text := c.Format == "text"
-	if f, ok := t.err.(*os.File); ok && c.Format == "auto" {
-		text = isTerminal(f)
-	}
-	clock := t.getenv("JOURNAL_STREAM") == "" // the service manager has its own
-	o.ReplaceAttr = func(groups []string, a slog.Attr) slog.Attr {
+	f, isFile := t.err.(*os.File)
+	journal := isFile && f == os.Stderr && service.Logged()
+	text := c.Format == "text" || c.Format == "auto" && isFile && (journal || isTerminal(f))
+	o := &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
 		switch {
-		case !clock && len(groups) == 0 && a.Key == slog.TimeKey:
+		case journal && len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey): // it has both itself
 			return slog.Attr{}
 		case a.Value.Kind() == slog.KindDuration: // JSON would give nanoseconds
 			return slog.String(a.Key, a.Value.Duration().String())
 		}
 		return a
+	}}
+	lines := func(w io.Writer) slog.Handler {
+		if text {
+			return slog.NewTextHandler(w, o)
+		}
+		return slog.NewJSONHandler(w, o)
 	}
-	if text {
-		return slog.New(slog.NewTextHandler(t.err, o))
+	if journal {
+		return slog.New(service.Prioritised(t.err, lines))
 	}
-	return slog.New(slog.NewJSONHandler(t.err, o))
+	return slog.New(lines(t.err))
 }
 
 func checkVerb(t *term, ctx context.Context, args []string) error {

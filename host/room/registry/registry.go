@@ -10,6 +10,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -143,6 +144,49 @@ func (g *Registry) lookAgain() {
 	select {
 	case g.due <- struct{}{}:
 	default: // it will
+	}
+}
+
+// Answers waits until each room that is awake answers. A room that is still being read counts as well: a long journal takes its
+// time.
+//
+// # Errors
+//
+// Of the first room that does not before ctx ends, which it names.
+func (g *Registry) Answers(ctx context.Context) error {
+	g.mu.Lock()
+	awake := maps.Clone(g.awake)
+	g.mu.Unlock()
+	answers := make(chan error, len(awake))
+	for name, r := range awake {
+		go func() {
+			select {
+			case <-r.Loaded():
+			default:
+				answers <- nil
+				return
+			}
+			if err := r.Answers(ctx); err != nil {
+				answers <- fmt.Errorf("room %s: %w", name, err)
+				return
+			}
+			answers <- nil
+		}()
+	}
+	for range awake {
+		if err := <-answers; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Hush has the rooms that are awake ask nobody any more, and write down of no body that it leaves.
+func (g *Registry) Hush() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, r := range g.awake {
+		r.Drain()
 	}
 }
 
