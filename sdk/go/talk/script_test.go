@@ -170,7 +170,7 @@ func TestBadScripts(t *testing.T) {
 // TestOneText: a text with a script behind another is the same character as the two are.
 func TestOneText(t *testing.T) {
 	const ja, en = "name: A\naliases: あ\ncalls: b=ベー\ntopic: tea 茶 お茶\n[tea]\ntell: 茶だよ", "lang: en\nname: Ay\naliases: ay\n[cat]\ntell: cats"
-	one, err := newPersona([]string{"# A\r\n" + ja + "\r\n\r\n# in English\r\n" + en})
+	one, err := newPersona([]string{"\ufefflang: ja\r\n" + ja + "\r\n\r\n# in English\r\n" + en})
 	if err != nil {
 		t.Fatal(err)
 	}
