@@ -65,7 +65,7 @@ var floors = [][]string{
 	{"host/journal/sqlite/schema", "host/journal/sqlite/branch", "host/journal/sqlite/erasure", "host/journal/sqlite/words", "host/journal/sqlite/keys", "host/forget/ledger"},
 	{"host/journal/sqlite"},
 	{"host/module/prompt/spoken", "host/module/prompt/digest"},
-	{"host/module/wasm", "host/module/process", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action", "host/summon"},
+	{"host/module/wasm", "host/module/process", "host/module/prompt", "host/module/script", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action", "host/summon"},
 	{"host/module/js", "host/module/folder/foldertest"},
 	{"host/cast", "host/fetch", "host/rooms", "host/context/told", "host/models", "host/memory/meaning", "host/search"},
 	{"host/room/loop", "host/room/glance", "host/room/offer", "host/room/words"},
