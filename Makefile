@@ -117,7 +117,7 @@ deb: js $(DEBS:%=bin/deb/%)
 bin/deb/%: FORCE
 	@mkdir -p $@
 	$(call FOR,linux_$*,$@/companiond)
-	SOURCE_DATE_EPOCH=$(EPOCH) ARCH=$* VERSION=$(VERSION) BIN=$@/companiond $(GO) tool -modfile=dist/tools/go.mod nfpm package -f dist/deb/nfpm.yaml -p deb -t bin/companiond_$*.deb
+	SOURCE_DATE_EPOCH=$(EPOCH) ARCH=$* VERSION=$(VERSION) $(GO) tool -modfile=dist/tools/go.mod nfpm package -f dist/deb/nfpm.yaml -p deb -t bin/companiond_$*.deb
 
 release: js $(RELEASES:%=bin/release/%)
 	cd bin && sha256sum companiond_*.tar.gz > SHA256SUMS
