@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -315,6 +316,24 @@ func TestExamples(t *testing.T) {
 		for _, s := range steps {
 			if s.Reply != nil {
 				answers(t, m, s.Op, string(s.Data), strings.Replace(string(s.Reply), "LANGUAGE", "TypeScript", 1))
+			}
+		}
+	})
+	t.Run("friend", func(t *testing.T) {
+		m := example(t, &store{kv: map[string]string{}}, "friend.ts")
+		if d := m.Describe(); !slices.Equal(d.Ops, []string{abi.OpDescribe, abi.OpVote, abi.OpSpeak, abi.OpEvent}) {
+			t.Errorf("%+v", d)
+		}
+		for _, c := range []struct{ op, text, more, want string }{
+			{"vote", "Aya, do you like cats?", "", `{"state":"listen","importance":0,"reason":"that was for aya"}`},
+			{"vote", "Aya likes cats.", "", `{"state":"speak","importance":7,"reason":"I have something to add"}`},
+			{"vote", "Friend?", `,"addressed":true`, `{"state":"speak","importance":9,"reason":"they mean me"}`},
+			{"speak", "Hello.", "", `{"text":"What may I call you?"}`},
+			{"speak", "I'm Taro.", "", `{"text":"Taro! I will remember that."}`},
+		} {
+			data := fmt.Sprintf(`{"message":{"from":"t1","to":[],"text":%q},"members":[{"id":"aya","name":"Aya","kind":"companion"},{"id":"t1","kind":"human"}]%s}`, c.text, c.more)
+			if got, err := m.Call(t.Context(), abi.Request{Op: c.op, Self: "friend", Room: "main", ID: "1", Data: json.RawMessage(data)}); err != nil || !equal(got, []byte(c.want)) {
+				t.Errorf("%s %s: %s, %v, want %s", c.op, c.text, got, err, c.want)
 			}
 		}
 	})
