@@ -82,7 +82,7 @@ func TestNewCharacterInTypeScript(t *testing.T) {
 	}
 	h := newHome(t)
 	h.open("[room.main]\nsilence = \"0s\"\npace = \"0s\"\n")
-	if _, err := (scaffold.Folder{Name: "momo", Kind: scaffold.Character, Script: true}).Write(filepath.Join(h.dir, "characters")); err != nil {
+	if _, err := (scaffold.Folder{Name: "momo", Kind: scaffold.Character, Lang: scaffold.TypeScript}).Write(filepath.Join(h.dir, "characters")); err != nil {
 		t.Fatal(err)
 	}
 	h.until("she is there", func() bool { return h.companion("momo").State == "ready" })
