@@ -57,7 +57,7 @@ function fold(c) {
 // normal folds what does not change a word: case, full and half width, katakana and hiragana, runs of spaces.
 export function normal(text) {
   let out = "", space = false;
-  for (const c of wanted("normal", "what is folded", text, "string")) {
+  for (const c of wanted("normal", "what it is given", text, "string")) {
     const folded = fold(c);
     if (folded === " ") {
       space = out !== "";
@@ -115,7 +115,7 @@ function wordsOf(list) {
 // topics gives the topics of a text: the one with most words first, then the one that comes first. Own ones are {tea: ["お茶",
 // "tea"]}.
 export function topics(text, own = none) {
-  const said = normal(wanted("topics", "the text", text, "string")), hits = [];
+  const said = normal(wanted("topics", "what it is given", text, "string")), hits = [];
   const lists = [shared, wanted("topics", "what there is besides", own, "object")].map(wordsOf);
   let place = 0;
   for (const c of said) {
@@ -137,7 +137,7 @@ const isLatin = r => r >= 0x41 && r <= 0x5a || r >= 0x61 && r <= 0x7a || r >= 0x
 // language guesses the language of a text: "ja" by its scripts, "en" by Latin words, "" where there is neither.
 export function language(text) {
   let japanese = 0, words = 0, within = false;
-  for (const c of wanted("language", "the text", text, "string")) {
+  for (const c of wanted("language", "what it is given", text, "string")) {
     const r = c.codePointAt(0), latin = isLatin(r);
     if (latin && !within) words++;
     within = latin || within && (c === "'" || c === "’");
@@ -151,7 +151,7 @@ const questionWords = ["what", "why", "how", "who", "when", "where", "which", "d
 
 // question says whether a text asks something.
 export function question(text) {
-  if (/[?？]/.test(wanted("question", "the text", text, "string"))) return true;
+  if (/[?？]/.test(wanted("question", "what it is given", text, "string"))) return true;
   const said = normal(text).replace(/[ 。.!！♪〜~ー]+$/u, "");
   return questionEnds.some(end => said.endsWith(end)) || questionWords.includes(said.split(" ", 1)[0]) && language(text) === "en";
 }
@@ -239,7 +239,7 @@ function englishName(said) {
 
 // introduced gives the name that a person tells as their own, "" where there is none: 「私はタロウです」, "my name is Taro".
 export function introduced(text) {
-  if (question(wanted("introduced", "the text", text, "string"))) return "";
+  if (question(wanted("introduced", "what it is given", text, "string"))) return "";
   return japaneseName(text) || englishName(text);
 }
 

@@ -370,7 +370,7 @@ func TestLinesAreFresh(t *testing.T) {
 func TestHelpersNameThePlace(t *testing.T) {
 	e := newEngine(t, &store{kv: map[string]string{}})
 	for body, want := range map[string]string{
-		"normal(3 as any)":           "TypeError: normal: what is folded is no text (mio.ts:4:",
+		"normal(3 as any)":           "TypeError: normal: what it is given is no text (mio.ts:4:",
 		"has('a', undefined as any)": "TypeError: has: the word is not given (mio.ts:4:",
 		"topics('a', {x: 'y'})":      "TypeError: topics: the words of x is no list (mio.ts:4:",
 		"fresh('a', scene, about)":   "TypeError: fresh: what there is to say is no list (mio.ts:4:",
