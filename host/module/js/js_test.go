@@ -240,6 +240,36 @@ func TestNoTime(t *testing.T) {
 	}
 }
 
+// TestTooMuchTypeScript: a file that there is no time to read, or that is too much to be read, is refused in words, and the next one is read.
+func TestTooMuchTypeScript(t *testing.T) {
+	waittest.WithoutRaces(t)
+	e := newEngine(t, nil)
+	const good = "export const speak = (): string => 'hello'"
+	if _, err := load(t, e, "mio.ts", good); err != nil { // what reads it is there by now
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what, text string
+		within     time.Duration
+		code       abi.Code
+		want       string
+	}{
+		{"much", "export function vote() {}\n" + strings.Repeat("{ const a: number = 1 + 2 * (3 - 4); }\n", 20000), 5 * time.Millisecond, abi.CodeTimeout, "there was no time to read mio.ts as TypeScript"},
+		{"deep", "export const x = " + strings.Repeat("(", 100000), time.Minute, abi.CodeInvalid, "mio.ts cannot be read as TypeScript: Maximum call stack"},
+		{"more than is asked", "export const x = 1;" + strings.Repeat("//  \n", 1<<20), time.Minute, abi.CodeTooLarge, "mio.ts: "},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), c.within)
+		_, err := e.Load(ctx, module.Source{ID: "mio", Name: "mio.ts", Data: []byte(c.text), Generation: 1})
+		cancel()
+		if abi.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %s, %v", c.what, abi.CodeOf(err), err)
+		}
+		if _, err := load(t, e, "mio.ts", good); err != nil {
+			t.Errorf("after %s: %v", c.what, err)
+		}
+	}
+}
+
 // TestTypeScript: types are taken out, places stay, and a folder's files find each other.
 func TestTypeScript(t *testing.T) {
 	e := newEngine(t, nil)
