@@ -9,3 +9,8 @@ import "embed"
 //
 //go:embed *.go
 var Source embed.FS
+
+// Contract is ABI.md, for who makes a module in a language without an SDK.
+//
+//go:embed ABI.md
+var Contract []byte

@@ -145,7 +145,7 @@ func (p *types) file() string {
 		p.declare(&b, p.wanted[i])
 	}
 	fmt.Fprintf(&b, "  /** What a file exports: the ops that it answers. */\n  interface Module {\n    describe?: Partial<Description> | (() => Partial<Description>);\n%s  }\n\n", asked.String())
-	fmt.Fprintf(&b, "  /** What can be asked of the daemon: what is told, and what comes. */\n  interface HostOps {\n%s  }\n}\n%s", host.String(), tail)
+	fmt.Fprintf(&b, "  /** What can be asked of the daemon: what is told, and what comes. */\n  interface HostOps {\n%s  }\n%s}\n%s", host.String(), helpers, tail)
 	return b.String()
 }
 
@@ -165,6 +165,54 @@ declare module "companion" {
     now?: string;
   }
 
+`
+
+// helpers are the types of sdk/js/companion.js, which its own test holds to it.
+const helpers = `
+  // What can be imported: import { addressed, fresh, known } from "companion".
+
+  /** What a character knows of somebody. */
+  interface Person {
+    name?: string;
+    [what: string]: any;
+  }
+
+  /** Whether a message is for this character: the daemon found so, it was sent to it, or an agent that speaks to nobody else does, or invites it to a conversation. */
+  function addressed(scene: Scene | Perceiving, about: About): boolean;
+  /** The id of another character whom a message is for, "" where it is for none. */
+  function askedOther(scene: Scene | Perceiving, about: About): string;
+  /** A vote to speak, from 0 (would not mind) to 10 (must). */
+  function want(importance: number, reason?: string): Vote;
+  /** A vote to stay silent. */
+  function listen(reason?: string): Vote;
+  /** A line that gives the floor back without a word. */
+  function pass(why?: string): Line;
+  /** What this character has been told to remember of somebody, by id: {} where that is nothing. */
+  function known(id: string): Person;
+  /** Adds to what is known of somebody, and gives all of it; what is undefined is taken out. It stands in the key human/ID. */
+  function remember(id: string, what: Person): Person;
+  /** Takes out what is known of somebody whose words were erased: export { forget as event } from "companion". */
+  function forget(event: Event): void;
+  /** How somebody may be called, by the name that was remembered or the one that is shown; "" where there is no good way. */
+  function nameOf(scene: Scene | Perceiving, id: string): string;
+  /** The name that a person tells as their own, "" where there is none: 「私はタロウです」, "my name is Taro". */
+  function introduced(text: string): string;
+  /** Picks a line that was not said in this room until three quarters of the others have been, and that nobody has nearly said lately; "" where there is none. Values stand for {names} in lines; a line without its value is not said. */
+  function fresh(lines: readonly string[], scene: Scene, about: About, values?: Record<string, string | number | undefined>): string;
+  /** The topics of a text, the one with most words first; own ones are {tea: ["お茶", "tea"]}. */
+  function topics(text: string, own?: Record<string, readonly string[]>): string[];
+  /** The language of a text: "ja" by its scripts, "en" by Latin words, "" where there is neither. */
+  function language(text: string): "ja" | "en" | "";
+  /** Whether a text asks something. */
+  function question(text: string): boolean;
+  /** How much two texts share, 0 to 1. */
+  function similarity(a: string, b: string): number;
+  /** A text without what does not change a word: case, full and half width, katakana and hiragana, runs of spaces. */
+  function normal(text: string): string;
+  /** Whether a text in normal form has a word in normal form; one in Latin letters must stand alone. */
+  function has(text: string, word: string): boolean;
+  /** A small stable number for texts. */
+  function hash(...parts: string[]): number;
 `
 
 const tail = `

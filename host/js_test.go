@@ -1,11 +1,17 @@
 package host_test
 
 import (
+	"maps"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/web/memories"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/forget/forgettest"
 	"github.com/companiond/companiond/host/module/js/npm"
 	"github.com/companiond/companiond/sdk/scaffold"
 )
@@ -76,7 +82,7 @@ func TestNewCharacterInTypeScript(t *testing.T) {
 	}
 	h := newHome(t)
 	h.open("[room.main]\nsilence = \"0s\"\npace = \"0s\"\n")
-	if _, err := (scaffold.Folder{Name: "momo", Kind: scaffold.Character, Script: true}).Write(filepath.Join(h.dir, "characters")); err != nil {
+	if _, err := (scaffold.Folder{Name: "momo", Kind: scaffold.Character, Lang: scaffold.TypeScript}).Write(filepath.Join(h.dir, "characters")); err != nil {
 		t.Fatal(err)
 	}
 	h.until("she is there", func() bool { return h.companion("momo").State == "ready" })
@@ -86,5 +92,66 @@ func TestNewCharacterInTypeScript(t *testing.T) {
 			all := h.messages("main")
 			return len(all) > 0 && all[len(all)-1].Text == want
 		})
+	}
+}
+
+// TestFriendForgets: the example that knows people calls them by the names that they told, also after a restart; one who is forgotten is
+// asked again, and no file of the state directory has the name.
+func TestFriendForgets(t *testing.T) {
+	if npm.QuickJS() == nil {
+		t.Skip("built without JavaScript: make build, and -tags npm")
+	}
+	friend, err := os.ReadFile("../sdk/examples/typescript/friend.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const toml = "[room.main]\nmax_turns = 1\nsilence = \"0s\"\npace = \"0s\"\n"
+	h := newHome(t)
+	h.save("friend.ts", friend)
+	h.open(toml)
+	answered := func(from, text string) string {
+		t.Helper()
+		n := len(h.messages("main"))
+		h.say("main", from, text)
+		var all []abi.Message
+		h.until("she answers", func() bool { all = h.messages("main"); return len(all) > n+1 && all[len(all)-1].From == "friend" })
+		return all[len(all)-1].Text
+	}
+	for _, step := range []struct{ from, says, want string }{
+		{"taro", "Hello there.", "What may I call you?"}, {"taro", "My name is Haruko.", "Haruko! I will remember that."}, {"ken", "Call me Kenji!", "Kenji! I will remember that."},
+	} {
+		if got := answered(step.from, step.says); got != step.want {
+			t.Fatalf("%s says %q and is answered %q, want %q", step.from, step.says, got, step.want)
+		}
+	}
+	h.stop()
+	h.open(toml)
+	lines := map[string]bool{}
+	for n := range 4 {
+		lines[answered("taro", "It went on, "+strings.Repeat("and on, ", n)+"and that was it.")] = true
+	}
+	if len(lines) != 4 || !lines["Go on, Haruko, I am listening."] {
+		t.Errorf("she says %q", slices.Sorted(maps.Keys(lines)))
+	}
+	var o memories.Order
+	h.send("POST", "/v1/forget", `{"who":"taro","confirm":"taro"}`, &o)
+	if o = h.settled(o); o.State != "done" {
+		t.Errorf("%+v", o)
+	}
+	named := 0
+	for n := range 4 {
+		if strings.Contains(answered("ken", "My cat does that, too."+strings.Repeat(" And more.", n)), "Kenji") {
+			named++
+		}
+	}
+	if named != 2 {
+		t.Errorf("another is called %d times by its name", named)
+	}
+	if got := answered("taro", "Hello there."); got != "What may I call you?" {
+		t.Errorf("she answers %q", got)
+	}
+	h.stop()
+	if found := forgettest.Left(t, h.dir+"/state", "Haruko"); len(found) > 0 {
+		t.Errorf("still there: %s", strings.Join(found, "\n"))
 	}
 }

@@ -1,5 +1,6 @@
-// Package js has the types of what makers of JavaScript and TypeScript are asked and find, for their editors. The file is made of
-// package abi, whose test writes it.
+// Package js has what makers of JavaScript and TypeScript are given: the types of what they are asked and find, for their
+// editors, which are made of package abi, whose test writes them; and the helpers that a character may import, which answer as
+// those of package words and package talk do.
 //
 // It runs nothing.
 package js
@@ -10,3 +11,8 @@ import _ "embed"
 //
 //go:embed companion.d.ts
 var Types []byte
+
+// Helpers is companion.js, which the engine gives to who imports "companion".
+//
+//go:embed companion.js
+var Helpers string

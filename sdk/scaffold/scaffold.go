@@ -1,6 +1,7 @@
 // Package scaffold writes the folder of a new character or handler: a small one that
 // works, its test, and a copy of the SDK, so that the folder builds by itself
-// and without the network. One in TypeScript has what an editor wants to know, and is not built. One that is to be a program is built with the source of companiond instead, which lies on the
+// and without the network. One in TypeScript has what an editor wants to know, and is not built; one in C, Rust or AssemblyScript is one file
+// and what it is asked. One that is to be a program is built with the source of companiond instead, which lies on the
 // same machine.
 //
 // It never touches a folder that is already there, and it builds nothing.
@@ -12,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -56,7 +58,7 @@ type Folder struct {
 	Kind    Kind
 	Program bool   // it is a program of its own, and not WebAssembly
 	House   string // of a program: the folder of companiond's source; see [FindHouse]
-	Script  bool   // of a character: TypeScript, that nothing builds, and not Go
+	Lang    Lang   // of a character in WebAssembly or TypeScript; "" is Go
 }
 
 // Write writes the folder dir/NAME and gives the files it wrote, as paths
@@ -101,7 +103,10 @@ func (f Folder) File() string {
 
 // Build is the line that makes the module, in its folder.
 func (f Folder) Build() string {
-	if f.Program {
+	switch of, ok := tongues[f.Lang]; {
+	case ok:
+		return strings.ReplaceAll(of.build, "NAME", f.Name)
+	case f.Program:
 		return "go build -o " + f.Name + " ."
 	}
 	return "GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o " + f.Name + ".wasm ."
@@ -163,22 +168,18 @@ type file struct {
 
 // script makes the files of a character in TypeScript.
 func (w words) script() (files []file, err error) {
-	files = []file{{"companion.d.ts", js.Types}}
-	for _, name := range []string{"README.md", "main.ts", "tsconfig.json"} {
-		data, err := w.fill("script/" + name)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, file{name, data})
-	}
-	return files, nil
+	files, err = w.own(map[string]string{"README.md": "script/README.md", "main.ts": "script/main.ts", "tsconfig.json": "script/tsconfig.json"})
+	return append(files, file{"companion.d.ts", js.Types}), err
 }
 
 // contents makes all files in memory, so that a fault leaves nothing behind.
 func (f Folder) contents(root string) (files []file, err error) {
 	of := words{Folder: f, Module: module + f.Name, Go: "1.26.0", Title: title(f.Name), Does: does[f.Kind], Talk: "companion/talk"}
-	if f.Script {
+	if f.Lang == TypeScript {
 		return of.script()
+	}
+	if tongue, ok := tongues[f.Lang]; ok {
+		return of.foreign(tongue)
 	}
 	if f.Program {
 		if files, err = of.build(root); err != nil {
@@ -199,14 +200,21 @@ func (f Folder) contents(root string) (files []file, err error) {
 		own["main.go"], own["main_test.go"] = "handler/"+string(f.Kind)+".go", "handler/"+string(f.Kind)+"_test.go"
 	}
 	own["README.md"] = from + "README.md"
-	for name, from := range own {
-		data, err := of.fill(from)
+	filled, err := of.own(own)
+	files = append(files, filled...)
+	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
+	return files, err
+}
+
+// own makes files of templates.
+func (w words) own(from map[string]string) (files []file, err error) {
+	for _, name := range slices.Sorted(maps.Keys(from)) {
+		data, err := w.fill(from[name])
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, file{name, data})
 	}
-	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	return files, nil
 }
 

@@ -73,6 +73,38 @@ func TestFolders(t *testing.T) {
 	}
 }
 
+// TestForeign: a character in a language without an SDK is the one of sdk/examples under its own name, with what it is asked; its README says
+// how it is built. That it can be is for host/module/wasm to test.
+func TestForeign(t *testing.T) {
+	for lang, example := range map[Lang]string{C: "c/pip.c", Rust: "rust/pip.rs", AssemblyScript: "assemblyscript/pip.ts"} {
+		dir := t.TempDir()
+		f := Folder{Name: "pip", Kind: Character, Lang: lang}
+		if _, err := f.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+		read := func(name string) string {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Error(err)
+			}
+			return string(b)
+		}
+		at := filepath.Join(dir, "pip")
+		if got := read(filepath.Join(at, f.Tongue().Main)); got == "" || got != read("../examples/"+example) {
+			t.Errorf("%s is not the example:\n%s", f.Tongue().Main, got)
+		}
+		if readme := read(filepath.Join(at, "README.md")); !strings.Contains(readme, "\n    "+f.Build()+"\n") || strings.Count(readme, "\n") > 12 || strings.Contains(readme, "<<") {
+			t.Errorf("%s:\n%s", lang, readme)
+		}
+		if read(filepath.Join(at, "ABI.md")) != read("../../abi/ABI.md") || !strings.Contains(read(filepath.Join(at, ".gitignore")), "*.wasm") {
+			t.Errorf("%s: what is asked is not said", lang)
+		}
+		if _, err := f.Write(dir); abi.CodeOf(err) != abi.CodeConflict {
+			t.Errorf("%s: %v", lang, err)
+		}
+	}
+}
+
 // builds holds a folder to what it promises.
 func (f Folder) builds(t *testing.T, root string) {
 	t.Helper()

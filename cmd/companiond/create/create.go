@@ -25,32 +25,29 @@ type Desk struct {
 }
 
 // usage is how it is called.
-const usage = "companiond new character NAME [-lang ts|go], or companiond new handler NAME [-kind %s], both with -program for a program"
+const usage = "companiond new character NAME [-lang %s], or companiond new handler NAME [-kind %s], both with -program for a program"
 
 // New makes a folder.
 func (d Desk) New(fs *flag.FlagSet, args []string) error {
-	var kinds []string
-	for _, k := range scaffold.Handlers() {
-		kinds = append(kinds, string(k))
-	}
+	kinds, languages := texts(scaffold.Handlers()), texts(scaffold.Languages())
 	dir := fs.String("dir", "", "`folder` to write it into; characters for a character, and plugins for a handler, where none is given")
 	kind := fs.String("kind", "", "what a handler does: act carries out actions, perception and line look at what companions are to perceive and to say, source has them perceive something; act where none is given")
 	program := fs.Bool("program", false, "a program of its own and not WebAssembly: it may open sockets and files")
-	lang := fs.String("lang", "", "what a character is written in: ts, TypeScript, which nothing builds, or go; ts where none is given and this companiond runs it")
+	lang := fs.String("lang", "", "what a character is written in: ts, TypeScript, which nothing builds, go, c, rust, or as, AssemblyScript; where none is given ts, if this companiond runs it, and else go")
 	house := fs.String("source", "", "`folder` of companiond's source, which a program is built with; looked for here and above where none is given")
 	rest, err := d.Parse(fs, args, 2)
 	if err != nil {
 		return err
 	}
 	if len(rest) != 2 {
-		return d.Usage(usage, strings.Join(kinds, "|"))
+		return d.Usage(usage, strings.Join(languages, "|"), strings.Join(kinds, "|"))
 	}
-	f := scaffold.Folder{Name: rest[1], Kind: scaffold.Character, Program: *program, House: *house}
+	f := scaffold.Folder{Name: rest[1], Kind: scaffold.Character, Program: *program, House: *house, Lang: scaffold.Lang(*lang)}
 	switch {
-	case *lang != "" && *lang != "ts" && *lang != "go":
-		return d.Usage("-lang %q is none, have: ts, go; sdk/examples has characters in other languages", *lang)
-	case *lang == "ts" && (rest[0] != "character" || *program):
-		return d.Usage("-lang ts is of a character, and of none that is a program")
+	case *lang != "" && !slices.Contains(languages, *lang):
+		return d.Usage("-lang %q is none, have: %s", *lang, strings.Join(languages, ", "))
+	case *lang != "" && f.Lang != scaffold.Go && (rest[0] != "character" || *program):
+		return d.Usage("-lang %s is of a character, and of none that is a program", *lang)
 	case rest[0] == "character" && *kind != "":
 		return d.Usage("-kind is of a handler: companiond new handler %s -kind %s", f.Name, *kind)
 	case rest[0] == "handler" && *kind != "" && !slices.Contains(kinds, *kind):
@@ -63,8 +60,18 @@ func (d Desk) New(fs *flag.FlagSet, args []string) error {
 	case rest[0] != "character":
 		return d.Usage("%q is nothing that can be made; did you mean companiond new %s %s? (companiond new character NAME, companiond new handler NAME)", rest[0], meant(rest[0]), f.Name)
 	}
-	f.Script = f.Kind == scaffold.Character && !f.Program && (*lang == "ts" || *lang == "" && d.Script)
+	if f.Lang == "" && f.Kind == scaffold.Character && !f.Program && d.Script {
+		f.Lang = scaffold.TypeScript
+	}
 	return d.write(f, *dir)
+}
+
+// texts gives words as texts.
+func texts[T ~string](words []T) (all []string) {
+	for _, w := range words {
+		all = append(all, string(w))
+	}
+	return all
 }
 
 // meant guesses which of the two is meant.
@@ -99,7 +106,7 @@ func (d Desk) write(f scaffold.Folder, dir string) error {
 	for _, one := range files {
 		fmt.Fprintln(d.Out, filepath.Join(dir, filepath.FromSlash(one)))
 	}
-	if f.Script {
+	if f.Lang == scaffold.TypeScript {
 		fmt.Fprintf(d.Out, "\nNothing is to be built: where %s is the daemon's folder of characters, %s is in the room by now, and another with each save of main.ts.\n", dir, f.Name)
 		if !d.Script {
 			fmt.Fprintln(d.Out, "This companiond was built without JavaScript: make build builds it with it, where npm is installed.")

@@ -51,6 +51,9 @@ func TestNew(t *testing.T) {
 		"-kind source handler lamp":                               {"\n\n  [module.lamp]\n  grant = [\"perception.emit\", \"timer.set\"]\n"},
 		"-program -source " + base + " -kind source handler lamp": {"plugins/lamp/go.sum\n", "\n  go build -o lamp .\n", "Put lamp into", "\n  program = \"lamp\"\n  grant = [\"perception.emit\"]\n"},
 		"-program -source " + base + " character momo":            {"characters/momo/go.sum\n", "\n  [module.momo]\n  program = \"momo\"\n"},
+		"-lang c character momo":                                  {"characters/momo/main.c\n", "characters/momo/ABI.md\n", "\n  cd characters/momo\n  clang --target=wasm32 ", " -o momo.wasm main.c\n"},
+		"-lang rust character momo":                               {"characters/momo/main.rs\n", "\n  rustc --target wasm32-unknown-unknown "},
+		"-lang as character momo":                                 {"characters/momo/assembly/index.ts\n", "\n  npm install && npm run build\n"},
 	} {
 		dir := t.TempDir()
 		out, err := call(t, dir, strings.Fields(args)...)
@@ -100,17 +103,20 @@ func TestNewScript(t *testing.T) {
 // TestNewRefuses: what cannot be made is said with what to type, and nothing is written.
 func TestNewRefuses(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                                "companiond new handler NAME [-kind act|perception|line|source]",
-		"handler":                         "companiond new character NAME",
-		"-lang rust character momo":       "have: ts, go",
-		"-lang ts handler momo":           "-lang ts is of a character",
-		"handel lamp":                     "did you mean companiond new handler lamp?",
-		"robot momo":                      "did you mean companiond new character momo?",
-		"-kind act character momo":        "companiond new handler momo -kind act",
-		"-kind sing handler momo":         `-kind "sing" is none, have: act, perception, line, source`,
-		"-program handler momo":           "say where it is with -source FOLDER",
-		"-program -source . handler momo": "is no source of companiond",
-		"handler vendor":                  "choose another",
+		"":                                 "companiond new handler NAME [-kind act|perception|line|source]",
+		"handler":                          "companiond new character NAME",
+		"-lang cobol character momo":       `-lang "cobol" is none, have: ts, go, c, rust, as`,
+		"-lang Rust character momo":        `-lang "Rust" is none, have: ts, go, c, rust, as`,
+		"-lang c handler momo":             "-lang c is of a character",
+		"-lang as -program character momo": "-lang as is of a character, and of none that is a program",
+		"-lang ts handler momo":            "-lang ts is of a character",
+		"handel lamp":                      "did you mean companiond new handler lamp?",
+		"robot momo":                       "did you mean companiond new character momo?",
+		"-kind act character momo":         "companiond new handler momo -kind act",
+		"-kind sing handler momo":          `-kind "sing" is none, have: act, perception, line, source`,
+		"-program handler momo":            "say where it is with -source FOLDER",
+		"-program -source . handler momo":  "is no source of companiond",
+		"handler vendor":                   "choose another",
 	} {
 		dir := t.TempDir()
 		out, err := call(t, dir, strings.Fields(args)...)

@@ -37,8 +37,18 @@ func (v *vm) throw(why string) uint64 {
 	return 0
 }
 
-// resolve finds the file that one of a maker's imports: beside it, with or without its extension.
+// helpers is what makers import the helpers as, and helpersFile the file that they stand in. It is named as the prelude is, so
+// that an error in them is told with the place in the maker's own file.
+const (
+	helpers     = "companion"
+	helpersFile = preludeName + "/" + helpers
+)
+
+// resolve finds the file that one of a maker's imports: the helpers, or a file beside it, with or without its extension.
 func resolve(files map[string]string, base, name string) string {
+	if name == helpers {
+		return helpersFile
+	}
 	if !strings.HasPrefix(name, "./") {
 		return ""
 	}
@@ -62,7 +72,7 @@ func (v *vm) normalize(stack []uint64) {
 		stack[0] = v.leave(file)
 		return
 	}
-	stack[0] = v.throw(fmt.Sprintf("SyntaxError: %s imports %q; a file may import files beside it, such as \"./words.js\"", base, name))
+	stack[0] = v.throw(fmt.Sprintf("SyntaxError: %s imports %q; a file may import files beside it, such as \"./words.js\", and \"%s\"", base, name, helpers))
 }
 
 // module gives a file that is imported.

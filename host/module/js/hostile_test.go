@@ -100,6 +100,8 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Add(mustRead(f, "testdata/echo.js"), false)
 	f.Add(mustRead(f, "../../../sdk/examples/typescript/clock.ts"), true)
+	f.Add(mustRead(f, "../../../sdk/examples/typescript/friend.ts"), true)
+	f.Add(mustRead(f, "../../../sdk/js/companion.js"), false)
 	e := newEngine(f, nil)
 	f.Fuzz(func(t *testing.T, text string, types bool) {
 		name := "mio.js"

@@ -19,6 +19,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm"
+	sdkjs "github.com/companiond/companiond/sdk/js"
 )
 
 // Interpreter gives a file of QuickJS as the engine of WebAssembly takes it, nil of nil.
@@ -96,7 +97,7 @@ func (e *Engine) Load(ctx context.Context, s module.Source) (module.Module, erro
 	if e.guests == nil {
 		return nil, abi.Errorf(abi.CodeUnavailable, "this companiond was built without JavaScript: make build builds it with it, where npm is installed, and every release has it")
 	}
-	script := script{id: s.ID, main: s.Name, files: map[string]string{}, limit: e.guests.MemoryLimit()}
+	script := script{id: s.ID, main: s.Name, files: map[string]string{helpersFile: sdkjs.Helpers}, limit: e.guests.MemoryLimit()}
 	files := map[string][]byte{s.Name: s.Data}
 	if s.Siblings != nil {
 		files = map[string][]byte{}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -239,6 +240,36 @@ func TestNoTime(t *testing.T) {
 	}
 }
 
+// TestTooMuchTypeScript: a file that there is no time to read, or that is too much to be read, is refused in words, and the next one is read.
+func TestTooMuchTypeScript(t *testing.T) {
+	waittest.WithoutRaces(t)
+	e := newEngine(t, nil)
+	const good = "export const speak = (): string => 'hello'"
+	if _, err := load(t, e, "mio.ts", good); err != nil { // what reads it is there by now
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what, text string
+		within     time.Duration
+		code       abi.Code
+		want       string
+	}{
+		{"much", "export function vote() {}\n" + strings.Repeat("{ const a: number = 1 + 2 * (3 - 4); }\n", 20000), 5 * time.Millisecond, abi.CodeTimeout, "there was no time to read mio.ts as TypeScript"},
+		{"deep", "export const x = " + strings.Repeat("(", 100000), time.Minute, abi.CodeInvalid, "mio.ts cannot be read as TypeScript: Maximum call stack"},
+		{"more than is asked", "export const x = 1;" + strings.Repeat("//  \n", 1<<20), time.Minute, abi.CodeTooLarge, "mio.ts: "},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), c.within)
+		_, err := e.Load(ctx, module.Source{ID: "mio", Name: "mio.ts", Data: []byte(c.text), Generation: 1})
+		cancel()
+		if abi.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %s, %v", c.what, abi.CodeOf(err), err)
+		}
+		if _, err := load(t, e, "mio.ts", good); err != nil {
+			t.Errorf("after %s: %v", c.what, err)
+		}
+	}
+}
+
 // TestTypeScript: types are taken out, places stay, and a folder's files find each other.
 func TestTypeScript(t *testing.T) {
 	e := newEngine(t, nil)
@@ -315,6 +346,24 @@ func TestExamples(t *testing.T) {
 		for _, s := range steps {
 			if s.Reply != nil {
 				answers(t, m, s.Op, string(s.Data), strings.Replace(string(s.Reply), "LANGUAGE", "TypeScript", 1))
+			}
+		}
+	})
+	t.Run("friend", func(t *testing.T) {
+		m := example(t, &store{kv: map[string]string{}}, "friend.ts")
+		if d := m.Describe(); !slices.Equal(d.Ops, []string{abi.OpDescribe, abi.OpVote, abi.OpSpeak, abi.OpEvent}) {
+			t.Errorf("%+v", d)
+		}
+		for _, c := range []struct{ op, text, more, want string }{
+			{"vote", "Aya, do you like cats?", "", `{"state":"listen","importance":0,"reason":"that was for aya"}`},
+			{"vote", "Aya likes cats.", "", `{"state":"speak","importance":7,"reason":"I have something to add"}`},
+			{"vote", "Friend?", `,"addressed":true`, `{"state":"speak","importance":9,"reason":"they mean me"}`},
+			{"speak", "Hello.", "", `{"text":"What may I call you?"}`},
+			{"speak", "I'm Taro.", "", `{"text":"Taro! I will remember that."}`},
+		} {
+			data := fmt.Sprintf(`{"message":{"from":"t1","to":[],"text":%q},"members":[{"id":"aya","name":"Aya","kind":"companion"},{"id":"t1","kind":"human"}]%s}`, c.text, c.more)
+			if got, err := m.Call(t.Context(), abi.Request{Op: c.op, Self: "friend", Room: "main", ID: "1", Data: json.RawMessage(data)}); err != nil || !equal(got, []byte(c.want)) {
+				t.Errorf("%s %s: %s, %v, want %s", c.op, c.text, got, err, c.want)
 			}
 		}
 	})

@@ -16,7 +16,7 @@
   function told(e) {
     if (!(e instanceof Error)) return String(e);
     const at = /\(?([^\s()]+:\d+(?::\d+)?)\)?\s*(?:\n|$)/.exec(String(e.stack ?? "").replace(/^.*<companiond>.*$/gm, ""));
-    return `${e.name}: ${e.message}${at ? ` (${at[1]})` : ""}`;
+    return `${e.name}: ${String(e.message).replace("'<companiond>/companion'", '"companion"')}${at ? ` (${at[1]})` : ""}`;
   }
 
   // failed is an exception as an answer. Where there is no memory left the instance is to go, and not to answer.
@@ -52,7 +52,7 @@
     get: key => sync("kv.get", { key }).value,
     set: (key, value) => { sync("kv.set", { key, value }); },
     delete: key => { sync("kv.del", { key }); },
-    list: prefix => sync("kv.list", { prefix }).keys,
+    list: prefix => sync("kv.list", { prefix, limit: 1000 }).keys, // of which there are no more
   }));
   define("say", (words, emotion) => { sync("say", { text: String(words), emotion }); });
   define("console", Object.freeze({ debug: says(-4), log: says(0), info: says(0), warn: says(4), error: says(8) }));

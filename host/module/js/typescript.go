@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -36,11 +37,12 @@ type stripper struct {
 //
 // # Errors
 //
-// CodeInvalid names the file and the place where it is no TypeScript; others are of ctx or of the engine.
+// CodeInvalid names the file and the place where it is no TypeScript, or says that it is too much for it; CodeTimeout that ctx ended
+// first; others are of the engine.
 func (e *Engine) strip(ctx context.Context, file, text string) (string, error) {
 	m, err := e.stripper.get(ctx, e)
 	if err != nil {
-		return "", fmt.Errorf("read TypeScript: %w", err)
+		return "", unread(ctx, file, err)
 	}
 	data, err := json.Marshal(struct {
 		Text string `json:"text"`
@@ -50,7 +52,7 @@ func (e *Engine) strip(ctx context.Context, file, text string) (string, error) {
 	}
 	reply, err := m.Call(ctx, abi.Request{Op: abi.OpEvent, ID: "strip-" + file, Data: data})
 	if err != nil {
-		return "", fmt.Errorf("read TypeScript: %s: %w", file, err)
+		return "", unread(ctx, file, err)
 	}
 	var out struct {
 		Code, Wrong  string
@@ -59,10 +61,26 @@ func (e *Engine) strip(ctx context.Context, file, text string) (string, error) {
 	if err := json.Unmarshal(reply, &out); err != nil {
 		return "", err
 	}
+	if out.Wrong != "" && out.Line == 0 {
+		return "", abi.Errorf(abi.CodeInvalid, "%s cannot be read as TypeScript: %s", file, out.Wrong)
+	}
 	if out.Wrong != "" {
 		return "", abi.Errorf(abi.CodeInvalid, "SyntaxError: %s (%s:%d:%d)", out.Wrong, file, out.Line, out.Column)
 	}
 	return out.Code, nil
+}
+
+// unread is why a file was not read.
+func unread(ctx context.Context, file string, err error) error {
+	var fault *module.Fault
+	is := errors.As(err, &fault)
+	switch {
+	case ctx.Err() != nil || is && fault.Kind == module.FaultTimeout:
+		return abi.Errorf(abi.CodeTimeout, "there was no time to read %s as TypeScript: %w", file, err)
+	case is:
+		return abi.Errorf(abi.CodeInvalid, "%s is too much to be read as TypeScript: %w", file, err)
+	}
+	return fmt.Errorf("read TypeScript: %s: %w", file, err)
 }
 
 // get gives the module that does it, which is loaded once.

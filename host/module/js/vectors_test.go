@@ -53,8 +53,17 @@ func equal(a, b []byte) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// TestVectors: the echo in JavaScript answers what the vectors of abi say.
+// TestVectors: the echo in JavaScript answers what the vectors of abi say, with the helpers that makers may import and without.
 func TestVectors(t *testing.T) {
+	for name, source := range map[string]module.Source{
+		"alone":   {ID: "echo", Name: "echo.js", Data: []byte(echo(t)), Generation: 1},
+		"helpers": {ID: "echo", Name: "echo", Siblings: map[string][]byte{"main.js": []byte(mustRead(t, "testdata/helped.js")), "echo.js": []byte(echo(t))}, Generation: 1},
+	} {
+		t.Run(name, func(t *testing.T) { vectors(t, source) })
+	}
+}
+
+func vectors(t *testing.T, source module.Source) {
 	calls := &asked{}
 	e := newEngine(t, calls)
 	files, err := filepath.Glob("../../../abi/testdata/*.json")
@@ -75,10 +84,11 @@ func TestVectors(t *testing.T) {
 		}
 		for _, v := range vectors {
 			t.Run(v.Name, func(t *testing.T) {
-				m, err := load(t, e, "echo.js", echo(t))
+				m, err := e.Load(t.Context(), source)
 				if err != nil {
 					t.Fatal(err)
 				}
+				defer m.Close(context.Background())
 				for i, s := range v.Steps {
 					if s.Raw != nil {
 						continue // the daemon writes requests

@@ -10,26 +10,61 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/sdk/scaffold"
 )
 
 const examples = "../../../sdk/examples"
 
-// TestExamples builds the characters that makers without an SDK begin with, as their own
-// comments and ABI.md say, and asks each what the vectors say.
-func TestExamples(t *testing.T) {
+// example is a question to one, and what it answers.
+type example struct {
+	Op    string
+	Data  json.RawMessage
+	Reply map[string]any
+	Error abi.Code
+}
+
+func exampleVectors(t *testing.T) (steps []example) {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join(examples, "vectors.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var steps []struct {
-		Op    string
-		Data  json.RawMessage
-		Reply map[string]any
-		Error abi.Code
-	}
 	if err := json.Unmarshal(text, &steps); err != nil {
 		t.Fatal(err)
 	}
+	return steps
+}
+
+// asks holds one to what the vectors say.
+func asks(t *testing.T, m module.Module, steps []example, language string) {
+	t.Helper()
+	if d := m.Describe(); d.Name != "Pip" {
+		t.Errorf("it describes itself as %+v", d)
+	}
+	for _, s := range steps {
+		got, err := m.Call(t.Context(), abi.Request{Op: s.Op, ID: "x", Data: s.Data})
+		if s.Error != "" || err != nil {
+			if abi.CodeOf(err) != s.Error {
+				t.Errorf("%s %s: %s, %v", s.Op, s.Data, got, err)
+			}
+			continue
+		}
+		want, _ := json.Marshal(s.Reply)
+		var is map[string]any
+		if err := json.Unmarshal(got, &is); err != nil {
+			t.Fatal(err)
+		}
+		have, _ := json.Marshal(is)
+		if string(have) != strings.Replace(string(want), "LANGUAGE", language, 1) {
+			t.Errorf("%s %s: %s, want %s", s.Op, s.Data, have, want)
+		}
+	}
+}
+
+// TestExamples builds the characters that makers without an SDK begin with, as their own
+// comments and ABI.md say, and asks each what the vectors say.
+func TestExamples(t *testing.T) {
+	steps := exampleVectors(t)
 	asc, _ := filepath.Abs(filepath.Join(examples, "assemblyscript/node_modules/.bin/asc"))
 	for language, c := range map[string]struct {
 		dir   string
@@ -42,33 +77,58 @@ func TestExamples(t *testing.T) {
 	} {
 		t.Run(language, func(t *testing.T) {
 			m := load(t, newTestEngine(t, nil), buildExample(t, c.dir, c.build))
-			if d := m.Describe(); d.Name != "Pip" {
-				t.Errorf("it describes itself as %+v", d)
+			asks(t, m, steps, language)
+		})
+	}
+}
+
+// TestNewCharacters builds what companiond new writes in languages without an SDK, by the line that it prints, and asks that, too.
+func TestNewCharacters(t *testing.T) {
+	steps := exampleVectors(t)
+	packages, err := filepath.Abs(filepath.Join(examples, "assemblyscript/node_modules"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for language, lang := range map[string]scaffold.Lang{"C": scaffold.C, "Rust": scaffold.Rust, "AssemblyScript": scaffold.AssemblyScript} {
+		t.Run(language, func(t *testing.T) {
+			f, dir := scaffold.Folder{Name: "pip", Kind: scaffold.Character, Lang: lang}, t.TempDir()
+			if _, err := f.Write(dir); err != nil {
+				t.Fatal(err)
 			}
-			for _, s := range steps {
-				got, err := m.Call(t.Context(), abi.Request{Op: s.Op, ID: "x", Data: s.Data})
-				if s.Error != "" || err != nil {
-					if abi.CodeOf(err) != s.Error {
-						t.Errorf("%s %s: %s, %v", s.Op, s.Data, got, err)
-					}
-					continue
+			line := f.Build()
+			if rest, ok := strings.CutPrefix(line, "npm install && "); ok { // without a network
+				line = rest
+				if _, err := os.Stat(packages); err != nil {
+					t.Skipf("AssemblyScript is not installed: %v", err)
 				}
-				want, _ := json.Marshal(s.Reply)
-				var is map[string]any
-				if err := json.Unmarshal(got, &is); err != nil {
+				if err := os.Symlink(packages, filepath.Join(dir, "pip", "node_modules")); err != nil {
 					t.Fatal(err)
 				}
-				have, _ := json.Marshal(is)
-				if string(have) != strings.Replace(string(want), "LANGUAGE", language, 1) {
-					t.Errorf("%s %s: %s, want %s", s.Op, s.Data, have, want)
-				}
 			}
+			build(t, filepath.Join(dir, "pip"), strings.Fields(line))
+			data, err := os.ReadFile(filepath.Join(dir, "pip", f.File()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			asks(t, load(t, newTestEngine(t, nil), module.Source{ID: "pip", Name: f.File(), Data: data, Generation: 1}), steps, language)
 		})
 	}
 }
 
 // buildExample builds one, or skips the test where its compiler is not installed.
-func buildExample(t *testing.T, dir string, build []string) module.Source {
+func buildExample(t *testing.T, dir string, line []string) module.Source {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "pip.wasm")
+	build(t, filepath.Join(examples, dir), append(line, "-o", out))
+	data, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return module.Source{ID: "pip", Name: "pip.wasm", Data: data, Generation: 1}
+}
+
+// build runs a compiler in a folder, or skips the test where it is not installed.
+func build(t *testing.T, dir string, build []string) {
 	t.Helper()
 	tool, err := exec.LookPath(build[0])
 	if debian := "/usr/bin/" + build[0]; err == nil && !filepath.IsAbs(build[0]) {
@@ -79,18 +139,12 @@ func buildExample(t *testing.T, dir string, build []string) module.Source {
 	if err != nil {
 		t.Skipf("%s is not installed", filepath.Base(build[0]))
 	}
-	out := filepath.Join(t.TempDir(), "pip.wasm")
-	cmd := exec.Command(tool, append(build[1:], "-o", out)...)
-	cmd.Dir = filepath.Join(examples, dir)
+	cmd := exec.Command(tool, build[1:]...)
+	cmd.Dir = dir
 	if said, err := cmd.CombinedOutput(); err != nil {
 		if missing := strings.Contains(string(said), "wasm-ld") || strings.Contains(string(said), "may not be installed"); missing {
 			t.Skipf("%s cannot build for WebAssembly here: %s", build[0], said)
 		}
 		t.Fatalf("%v: %s", err, said)
 	}
-	data, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return module.Source{ID: "pip", Name: "pip.wasm", Data: data, Generation: 1}
 }

@@ -1,4 +1,4 @@
-// Pip in AssemblyScript. Build it with: npx -p assemblyscript asc pip.ts -O --exportStart _initialize -o pip.wasm
+// Pip in AssemblyScript.
 
 @external("companion_v1", "read")
 declare function read(dst: usize): void;

@@ -2,7 +2,7 @@
 IMPORT("read")  void host_read(void *dst);
 IMPORT("write") void host_write(const void *src, unsigned len);
 
-static char in[1 << 20];
+static char in[0x100000];
 
 static int has(const char *word) {
   for (const char *p = in; *p; p++)

@@ -1,5 +1,4 @@
-//! Pip in Rust, without crates. Build it with:
-//! rustc --target wasm32-unknown-unknown --edition 2021 -O -C strip=debuginfo --crate-type cdylib -o pip.wasm pip.rs
+//! Pip in Rust, without crates.
 
 #[link(wasm_import_module = "companion_v1")]
 extern "C" {
