@@ -1,0 +1,91 @@
+#!/bin/bash
+# Runs the package under a real systemd as process 1, in namespaces of its own, and asks of it what docs/SERVICE.md says.
+#
+#   dist/stage/systemd.sh ROOT DEB
+#
+# ROOT is a Debian with systemd, which is copied:
+#
+#   mmdebstrap --variant=minbase --include=systemd,systemd-sysv,dbus,iproute2,curl,procps bookworm ROOT
+#
+# DEB is what `make deb` makes. It wants to be root, and leaves nothing behind.
+set -euo pipefail
+base=$(realpath "$1"); deb=$(realpath "$2")
+[ "$(id -u)" = 0 ] || { echo "skipped: it wants to be root"; exit 0; }
+work=$(mktemp -d /tmp/companiond-stage.XXXXXX)
+root=$work/root
+group=$(ls -d /sys/fs/cgroup/unified 2>/dev/null || echo /sys/fs/cgroup)/companiond-stage-$$
+cp -a "$base" "$root"
+cp "$deb" "$root/root/companiond.deb"
+cp /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
+mkdir "$group"
+sh -c "echo \$\$ > $group/cgroup.procs; exec unshare --pid --fork --kill-child --mount --cgroup --uts --ipc --net --propagation private bash -ec '
+  mount --bind $root $root; cd $root
+  mount -t proc proc proc; mount -t sysfs -o ro sysfs sys; mount -t cgroup2 cgroup2 sys/fs/cgroup
+  mount -t tmpfs tmpfs run; mount -t tmpfs tmpfs dev
+  for d in null zero full random urandom tty; do touch dev/\$d; mount --bind /dev/\$d dev/\$d; done
+  mkdir dev/pts dev/shm old; mount -t devpts -o newinstance,ptmxmode=0666 devpts dev/pts; ln -s pts/ptmx dev/ptmx; ln -s /proc/self/fd dev/fd
+  pivot_root . old; umount -l /old; rmdir /old || true; mount --make-rshared /
+  exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd
+'" > "$work/systemd.log" 2>&1 &
+outer=$!
+end() {
+  trap - EXIT
+  kill -9 "$outer" 2>/dev/null || true
+  sleep 1
+  find "$group" -depth -type d -exec rmdir {} \; 2>/dev/null || true
+  rm -rf "$work"
+}
+trap end EXIT
+for _ in $(seq 100); do pid=$(pgrep -f "^/lib/systemd/systemd$" -P "$(pgrep -P "$outer" unshare || echo "$outer")" || true); [ -n "$pid" ] && break; sleep .1; done
+inside() { nsenter -t "$pid" -a env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"; }
+for _ in $(seq 100); do state=$(inside systemctl is-system-running 2>/dev/null || true); case $state in running|degraded) break;; esac; sleep .2; done
+inside ip link set lo up
+fails=0
+step() { # NAME COMMAND...
+  local name=$1; shift
+  if out=$("$@" 2>&1); then echo "ok    $name"; else echo "FAILS $name: ${out: -600}"; fails=$((fails + 1)); fi
+}
+up() { for _ in $(seq 100); do inside curl -sf http://127.0.0.1:3000/v1/rooms > /dev/null && return; sleep .2; done; return 1; }
+says() { inside curl -sf -X POST http://127.0.0.1:3000/v1/rooms/main/messages -H 'content-type: application/json' -d '{"from":"taro","text":"'"$1"'"}'; }
+answered() { for _ in $(seq 100); do inside curl -sf "http://127.0.0.1:3000/v1/rooms/main/messages?limit=200" | grep -q "\"from\":\"$1\"" && return; sleep .2; done; return 1; }
+
+step "the package installs and the service runs" inside dpkg -i /root/companiond.deb
+step "it is up" up
+step "it says how it is" bash -c "nsenter -t $pid -a systemctl status companiond | grep -q 'Status: .*3 companions, 1 rooms, WebAssembly is compiled'"
+step "it is its own user" bash -c "[ \$(nsenter -t $pid -a ps -o user= -C companiond | head -1) = compani+ ] || [ \$(nsenter -t $pid -a ps -o user:20= -C companiond | head -1) = companiond ]"
+step "characters talk" says "Hello, all of you!"
+step "and answer" answered aya
+inside useradd -G companiond maker
+step "a member of the group drops a character" inside su maker -s /bin/sh -c 'sed "s/^id: .*//" /usr/share/companiond/characters/kyoko.talk.txt > /var/lib/companiond/characters/mio.talk.txt'
+step "who is there at once" bash -c "for i in \$(seq 50); do nsenter -t $pid -a curl -sf http://127.0.0.1:3000/v1/companions | grep -q '\"id\":\"mio\"' && exit; sleep .2; done; exit 1"
+step "but reads no journal" bash -c "! nsenter -t $pid -a su maker -s /bin/sh -c 'cat /var/lib/companiond/companiond.db' > /dev/null 2>&1"
+inside sh -c 'printf "[room.main]\npatience = \"2s\"\n" >> /etc/companiond/companiond.toml'
+step "reload takes a room's key" inside systemctl reload companiond
+inside sh -c 'printf "pace = \"soon\"\n" >> /etc/companiond/companiond.toml'
+step "reload of a mistake fails, and says which" bash -c "! nsenter -t $pid -a systemctl reload companiond; nsenter -t $pid -a journalctl -u companiond --no-pager | grep -q 'room.main.pace'"
+step "and it runs on" up
+inside sed -i '$d' /etc/companiond/companiond.toml
+main=$(inside systemctl show -p MainPID --value companiond)
+inside kill -STOP "$main"
+step "a daemon that hangs is started anew by the watchdog" bash -c "for i in \$(seq 400); do p=\$(nsenter -t $pid -a systemctl show -p MainPID --value companiond); [ \$p != $main ] && [ \$p != 0 ] && exit; sleep .2; done; exit 1"
+step "and is up" up
+main=$(inside systemctl show -p MainPID --value companiond)
+inside kill -9 "$main"
+step "one that is killed, too" bash -c "for i in \$(seq 100); do p=\$(nsenter -t $pid -a systemctl show -p MainPID --value companiond); [ \$p != $main ] && [ \$p != 0 ] && exit; sleep .2; done; exit 1"
+step "and is up" up
+step "what was said is there" answered aya
+inside systemctl stop companiond
+step "the socket unit listens" inside systemctl enable --now companiond.socket
+step "whoever connects starts it, and waits" inside curl -sf --max-time 60 http://127.0.0.1:3000/v1/rooms
+(for i in $(seq 20); do inside curl -s -o /dev/null -w '%{http_code}\n' --max-time 30 http://127.0.0.1:3000/v1/rooms; sleep .1; done > "$work/codes") & asks=$!
+inside systemctl restart companiond; wait $asks
+step "20 requests over a restart are answered" bash -c "[ \$(grep -c 200 $work/codes) = 20 ] || { cat $work/codes; exit 1; }"
+step "a credential is read" bash -c "nsenter -t $pid -a companiond token mika -kind human -scope read,talk,act,admin -file /etc/companiond/tokens > /dev/null && nsenter -t $pid -a sh -c 'printf \"[identity]\ntokens = \\\"credential:tokens\\\"\n\" >> /etc/companiond/companiond.toml' && nsenter -t $pid -a systemctl restart companiond"
+step "and it is up" up
+step "the score" bash -c "nsenter -t $pid -a systemd-analyze security companiond | tail -1 | grep -Eq ' (0\.[0-9]|1\.[01]) OK'"
+step "remove keeps the journal" inside dpkg -r companiond
+step "which is there" inside test -f /var/lib/companiond/companiond.db
+step "purge takes all" inside dpkg -P companiond
+step "and nothing is left" bash -c "! nsenter -t $pid -a sh -c 'ls -d /var/lib/companiond /var/cache/companiond /etc/companiond /usr/share/companiond /usr/bin/companiond' 2>/dev/null"
+inside systemctl poweroff || true
+[ $fails = 0 ]
