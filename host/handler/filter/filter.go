@@ -181,6 +181,9 @@ func (f *Filter) ask(ctx context.Context, op, companion, room string, which func
 		if !asked {
 			continue
 		}
+		if why == "" && !h.rest.over(time.Now()) {
+			why = resting
+		}
 		step := entry.Step{Handler: h.Name, Did: entry.DidFail, Reason: why}
 		if why == "" {
 			step = f.step(ctx, h, m, op, room, data(told.settings), take, told.hide)
@@ -211,8 +214,17 @@ func (f *Filter) step(ctx context.Context, h *handler, m Module, op, room string
 	case a.changed:
 		s.Did = entry.DidChange
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		h.failed.Store(nil)
+		h.rest.answered()
+	case ctx.Err() != nil: // whoever asked gave up
+	case !isLate(err):
+		h.rest.answered()
+	default:
+		if alone := h.rest.late(begun, time.Now()); alone > 0 {
+			f.cfg.Log.Warn("a handler is late as a filter, and is left alone", "handler", h.Name, "op", op, "for", alone, "it", cmp.Or(h.Fail, "skip"))
+		}
 	}
 	return s
 }
@@ -245,6 +257,7 @@ type handler struct {
 	said string   // what the log was told last
 
 	failed atomic.Pointer[string] // why it failed last, nil where it has answered since
+	rest   rest
 
 	again bool // its settings could not be had: a file may be there later
 
@@ -273,6 +286,7 @@ func (h *handler) module(c Config, op string) (m Module, now told, why string, a
 	m, loaded := c.Module(h.Module)
 	if loaded && (m.Generation() != h.seen || h.again) {
 		d := m.Describe()
+		h.rest.answered() // the one before was late, if any
 		h.seen, h.ops, h.bad = m.Generation(), nil, ""
 		if !module.IsCharacter(d) {
 			h.ops = d.Ops
