@@ -28,7 +28,7 @@ import (
 )
 
 // Patience is how long one handler may take; then it has failed.
-const Patience = 2 * time.Second
+const Patience = abi.FilterTime * time.Millisecond
 
 // Handler is a table [handler.NAME] of the configuration.
 type Handler = config.Handler
