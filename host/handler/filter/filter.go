@@ -59,7 +59,9 @@ type Config struct {
 	Settings func(h Handler) (settings json.RawMessage, hide func(string) string, err error)
 	// Fits says why a companion cannot perceive what a handler made of a perception; nil: it can perceive all.
 	Fits func(companion string, p abi.Percept) error
-	Log  *slog.Logger
+	// Ready is closed when all modules that are there at the start were loaded or refused: before, perceptions wait. nil: they are.
+	Ready <-chan struct{}
+	Log   *slog.Logger
 }
 
 // Filter asks handlers. Make it with New; it is safe for concurrent use. A nil one lets everything pass.

@@ -278,11 +278,13 @@ func TestWaitingIsNotLate(t *testing.T) {
 }
 
 // The start waits for files that wait in their engine only until others serve, and then
-// for ten seconds; where there are no others, half a minute.
+// for ten seconds; where there are no others, half a minute. For handlers it waits for two minutes: they may be filters.
 func TestReadyBeforeAllIsCompiled(t *testing.T) {
-	for _, alone := range []bool{false, true} {
+	for _, c := range []struct{ alone, handlers bool }{{}, {alone: true}, {handlers: true}, {alone: true, handlers: true}} {
+		alone := c.alone
 		var let chan struct{}
-		bubble(t, func(r *rig, _ *folder.Config) {
+		bubble(t, func(r *rig, cfg *folder.Config) {
+			cfg.Handlers = c.handlers
 			let = make(chan struct{})
 			r.engine.OnLoad = func(ctx context.Context, f module.Source) (module.Module, error) {
 				if f.ID == "slow" {
@@ -301,12 +303,15 @@ func TestReadyBeforeAllIsCompiled(t *testing.T) {
 			} else {
 				write(t, r.path("aya.fake"), saying("quick"))
 			}
+			if c.handlers {
+				want = 2 * time.Minute
+			}
 			old := time.Now().Add(-time.Hour)
 			r.touch("slow.fake", old)
 			begun := time.Now()
 			r.begin()
 			if took := time.Since(begun); took < want || took > want+time.Second {
-				t.Errorf("alone %v: ready after %v, want %v", alone, took, want)
+				t.Errorf("%+v: ready after %v, want %v", c, took, want)
 			}
 			close(let)
 			r.settle()
