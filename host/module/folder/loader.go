@@ -180,7 +180,7 @@ func (l *loader) heard(name string) {
 		return
 	}
 	s := l.slot(l.f.finder.idOf(name))
-	s.due, s.polled = at, nil
+	s.due, s.polled, s.wait = at, nil, 0
 }
 
 func (l *loader) slot(id string) *slot {
@@ -254,7 +254,7 @@ func (l *loader) scan() {
 				continue
 			}
 		}
-		s.due, s.polled = l.now.Add(l.cfg.Debounce), now
+		s.due, s.polled, s.wait = l.now.Add(l.cfg.Debounce), now, 0
 	}
 	for id, s := range l.slots {
 		if len(found[id]) == 0 && s.gone.IsZero() && s.due.IsZero() {
@@ -353,6 +353,8 @@ const (
 	// startAlone is how long they may take where there is nobody else, and startHandlers where they may be handlers,
 	// which are waited for whoever else is there: what a filter should look at would pass without it.
 	startAlone, startHandlers = 30 * time.Second, 2 * time.Minute
+	// longestAgain is the longest that a load which took too long waits to be tried again: a file that hangs costs little.
+	longestAgain = 10 * time.Minute
 )
 
 // goesOn says that the start does not wait for the files that are left: each of them waits

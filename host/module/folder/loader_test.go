@@ -340,6 +340,58 @@ func TestUnavailableIsTriedAgain(t *testing.T) {
 	})
 }
 
+// TestWhatTookTooLongIsTriedAgain: nobody knows whether that was the file's doing. Each time it waits longer, up to ten minutes, and a
+// save is tried at once.
+func TestWhatTookTooLongIsTriedAgain(t *testing.T) {
+	slow := true
+	bubble(t, func(r *rig, _ *folder.Config) {
+		r.engine.OnLoad = func(ctx context.Context, f module.Source) (module.Module, error) {
+			if slow && f.ID == "aya" {
+				return nil, abi.Errorf(abi.CodeTimeout, "the module did not start in time")
+			}
+			return moduletest.LoadScript(ctx, f)
+		}
+	}, func(t *testing.T, r *rig) {
+		write(t, r.path("aya.fake"), saying("one"))
+		r.touch("aya.fake", time.Now().Add(-time.Hour))
+		r.begin()
+		loads := 1
+		for _, wait := range []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second} {
+			r.pass(wait - 2*time.Second)
+			if n := len(r.engine.Loads()); n != loads {
+				t.Errorf("%d loads before %v, want %d", n, wait, loads)
+			}
+			r.pass(2500 * time.Millisecond)
+			if loads++; len(r.engine.Loads()) != loads {
+				t.Errorf("%d loads after %v, want %d", len(r.engine.Loads()), wait, loads)
+			}
+		}
+		checkStatus(t, r.folder, "aya", module.StateFailed, 0, "did not start in time")
+		r.pass(time.Hour)
+		if n := len(r.engine.Loads()) - loads; n < 6 || n > 11 {
+			t.Errorf("%d loads in an hour", n)
+		}
+		slow = false
+		r.pass(10*time.Minute + time.Second)
+		mustVote(t, r.companion("aya"), "one")
+		checkStatus(t, r.folder, "aya", module.StateReady, 1, "")
+		slow = true
+		r.save("aya.fake", saying("two"))
+		r.settle()
+		mustVote(t, r.companion("aya"), "one")
+		r.pass(5 * time.Second)
+		loads = len(r.engine.Loads())
+		r.save("aya.fake", saying("three"))
+		r.settle()
+		if n := len(r.engine.Loads()); n != loads+1 {
+			t.Errorf("%d loads, want %d: a save is tried at once", n, loads+1)
+		}
+		slow = false
+		r.pass(12 * time.Second)
+		mustVote(t, r.companion("aya"), "three")
+	})
+}
+
 func TestANewerSaveSupersedes(t *testing.T) {
 	for _, stubborn := range []bool{false, true} {
 		var let chan struct{}
