@@ -268,7 +268,7 @@ func TestWaitingIsNotLate(t *testing.T) {
 		if st := r.folder.Status(); len(st) != 2 || st[0].Progress != "waiting for b.wasm to be compiled" || st[0].State != module.StateLoading {
 			t.Errorf("status %+v", st)
 		}
-		r.pass(time.Hour)
+		r.pass(59*time.Minute + 35*time.Second) // and it is not tried again yet
 		mustVote(t, r.companion("aya"), "patient")
 		checkStatus(t, r.folder, "kyoko", module.StateFailed, 0, "did not load within 30s")
 		if st := r.folder.Status(); st[0].Progress != "" || st[1].Progress != "" {
