@@ -22,6 +22,7 @@ import (
 	"github.com/companiond/companiond/host/module/prompt"
 	"github.com/companiond/companiond/host/module/wasm"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/secret/hide"
 )
 
 // engine is one way in which modules run.
@@ -85,11 +86,9 @@ func (h *Host) newFolders(grants module.Grants, changed func(folder.Change)) (*f
 func (h *Host) newFilter() *filter.Filter {
 	return filter.New(filter.Config{
 		Handlers: h.cfg.Handlers, NewID: newID, Fits: h.house.Fits, Ready: h.folder.Ready(), Log: h.log,
-		Home:   func(ctx context.Context, companion string) (rooms.Room, error) { return h.rooms.Home(ctx, companion) }, // they are not there yet
-		Module: func(id string) (filter.Module, bool) { return h.folder.Module(id) },
-		Settings: func(one filter.Handler) (json.RawMessage, func(string) string, error) {
-			return h.handlers.Settings(one)
-		},
+		Home:     func(ctx context.Context, companion string) (rooms.Room, error) { return h.rooms.Home(ctx, companion) }, // they are not there yet
+		Module:   func(id string) (filter.Module, bool) { return h.folder.Module(id) },
+		Settings: func(one filter.Handler) (json.RawMessage, *hide.Secrets, error) { return h.handlers.Settings(one) }, // nor they
 	})
 }
 

@@ -201,6 +201,15 @@ func TestRuns(t *testing.T) {
 		if e, err := x.Emit(ctx, c, abi.PerceptionAsk{Companion: "aya", Title: "chat", Body: json.RawMessage(`"hi"`), From: "Ann\u202e"}); err != nil || e.Seq != 1 || x.saw[0].From != "Ann" || x.saw[0].Format != "text" {
 			t.Error(e, err, x.saw)
 		}
+		by, _ := x.caller(c)
+		by.concealed.Add("hunter2")
+		ask := abi.PerceptionAsk{Companion: "aya", Title: "chat", Body: json.RawMessage(`{"text":"hun\u200bter2"}`), From: "Hunter hunter2", Key: "hunter2"}
+		if _, err := x.Emit(ctx, c, ask); err != nil || string(x.saw[1].Body) != `{"text":"(secret)"}` || x.saw[1].From != "Hunter (secret)" || x.saw[1].Key != "tower/(secret)" {
+			t.Errorf("secrets of its own: %v, %+v", err, x.saw[1])
+		}
+		if r, err := x.Retract(ctx, c, abi.RetractAsk{Companion: "aya", Key: "hunter2"}); err != nil || r.Count != len("ayatower/tower/(secret)") {
+			t.Errorf("taken back by its key: %+v, %v", r, err)
+		}
 		if r, err := x.Retract(ctx, c, abi.RetractAsk{Companion: "aya", Key: "7", From: "Ann"}); err != nil || r.Count != len("ayatower/tower/7Ann") {
 			t.Error(r, err)
 		}
@@ -248,7 +257,7 @@ func TestSecrets(t *testing.T) {
 	if got := p.hide("a hunter2 b"); got != "a (secret) b" {
 		t.Error(got)
 	}
-	p.conceal(`hunter2"&<more>`)
+	p.concealed.Add(`hunter2"&<more>`)
 	for _, text := range []string{`hunter2"&<more>`, `is "hunter2\"&<more>"`, `{"p":"hunter2\"\u0026\u003cmore\u003e"}`, "?p=hunter2%22%26%3Cmore%3E", "aHVudGVyMiImPG1vcmU+"} {
 		if got := p.hide(text); strings.Contains(got, "more") || strings.Contains(got, "hunter") || strings.Contains(got, "aHV") {
 			t.Errorf("%s: %s", text, got)
