@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -79,10 +80,12 @@ func percept(a abi.PerceptionAsk) (p abi.Percept, err error) {
 	case len(a.Image) > 0:
 		p.Format = card.FormatImage
 		p.Body, err = json.Marshal("data:" + a.MediaType + ";base64," + base64.StdEncoding.EncodeToString(a.Image))
-	case len(a.Body) > 0 && a.Body[0] == '"':
+	case bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte{'"'}):
 		p.Format = card.FormatText
-	default:
+	case len(a.Body) == 0, bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte{'{'}):
 		p.Format = card.FormatObject
+	default:
+		return p, abi.Field("body", abi.CodeInvalid, "must be an object or a text")
 	}
 	return p, err
 }

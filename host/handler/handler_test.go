@@ -276,6 +276,12 @@ func TestPercept(t *testing.T) {
 		{abi.PerceptionAsk{Body: json.RawMessage(`{"a":1}`)}, `object {"a":1}`, ""},
 		{abi.PerceptionAsk{Image: []byte("abc"), MediaType: "image/png"}, `image "data:image/png;base64,YWJj"`, ""},
 		{abi.PerceptionAsk{Image: []byte("abc"), Body: json.RawMessage(`1`)}, "", abi.CodeInvalid},
+		{abi.PerceptionAsk{Body: json.RawMessage(`7`)}, "", abi.CodeInvalid},
+		{abi.PerceptionAsk{Body: json.RawMessage(`[{"a":1}]`)}, "", abi.CodeInvalid},
+		{abi.PerceptionAsk{Body: json.RawMessage(` true`)}, "", abi.CodeInvalid},
+		{abi.PerceptionAsk{Body: json.RawMessage(`null`)}, "", abi.CodeInvalid},
+		{abi.PerceptionAsk{Body: json.RawMessage(` {"a":1}`)}, `object  {"a":1}`, ""},
+		{abi.PerceptionAsk{}, `object `, ""},
 		{abi.PerceptionAsk{Key: strings.Repeat("k", abi.MaxName+1)}, "", abi.CodeInvalid},
 		{abi.PerceptionAsk{Key: "a\nb"}, "", abi.CodeInvalid},
 	} {
