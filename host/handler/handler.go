@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -230,15 +231,23 @@ func (s *Stage) fillIn(p *post) error {
 			return fmt.Errorf("its settings: %w", err)
 		}
 	}
-	for name, at := range where {
-		text, err := secret.Read("handler."+p.Name+".secrets."+name, at, s.cfg.SecretFile)
+	var unread error // of all that are not to be had
+	for _, name := range slices.Sorted(maps.Keys(where)) {
+		text, err := secret.Read("handler."+p.Name+".secrets."+name, where[name], s.cfg.SecretFile)
 		if err != nil {
-			return err
+			if unread != nil {
+				err = fmt.Errorf("%w; %w", unread, err)
+			}
+			unread = err
+			continue
 		}
 		p.secrets = append(p.secrets, name)
 		p.concealed.Add(text)
 		s.hidden(p.Module).Add(text)
 		all[name], _ = json.Marshal(text) // a text can always be written
+	}
+	if unread != nil {
+		return unread
 	}
 	p.settings, _ = json.Marshal(all) // all of it was JSON
 	return nil

@@ -245,6 +245,12 @@ func TestSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	two, _ := json.Marshal(map[string]string{"password": at, "key": at + "2"})
+	h := x.cfg.Handlers[0]
+	h.Secrets = two
+	if _, why := x.post(h); !strings.Contains(why, "handler.tower.secrets.key: open ") || !strings.Contains(why, "; handler.tower.secrets.password: open ") {
+		t.Errorf("of two that are not there: %s", why)
+	}
 	write("swordfish\n")
 	if p, why := x.post(x.cfg.Handlers[0]); p != nil || why != "settings.password: is not as the handler's schema wants it; it is a secret, and not shown" || strings.Contains(why, "swordfish") {
 		t.Errorf("%v, %s", p, why)

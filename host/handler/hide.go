@@ -17,7 +17,7 @@ func (p *post) why(err error) string { return short(p.hide(reason(err))) }
 func (p *post) wrong(err error) string {
 	why := module.Reason(err)
 	for _, name := range p.secrets {
-		if place := "settings." + name; strings.HasPrefix(why, place) {
+		if place := "settings." + name; strings.HasPrefix(why, place) && !strings.HasPrefix(why, place+": is not known") { // that is of its name
 			return place + ": is not as the handler's schema wants it; it is a secret, and not shown"
 		}
 	}
