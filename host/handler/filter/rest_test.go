@@ -110,8 +110,10 @@ func TestWhoIsNotLeftAlone(t *testing.T) {
 		for range 2 {
 			go f.Line(t.Context(), "aya", "main", "x")
 			time.Sleep(time.Second)
+			synctest.Wait()
 		}
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		if f.Line(t.Context(), "aya", "main", "x"); len(m.asked) != 6 {
 			t.Errorf("two at once: asked %d times", len(m.asked))
 		}
