@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -343,10 +344,11 @@ func TestUnavailableIsTriedAgain(t *testing.T) {
 // TestWhatTookTooLongIsTriedAgain: nobody knows whether that was the file's doing. Each time it waits longer, up to ten minutes, and a
 // save is tried at once.
 func TestWhatTookTooLongIsTriedAgain(t *testing.T) {
-	slow := true
+	var slow atomic.Bool
+	slow.Store(true)
 	bubble(t, func(r *rig, _ *folder.Config) {
 		r.engine.OnLoad = func(ctx context.Context, f module.Source) (module.Module, error) {
-			if slow && f.ID == "aya" {
+			if slow.Load() && f.ID == "aya" {
 				return nil, abi.Errorf(abi.CodeTimeout, "the module did not start in time")
 			}
 			return moduletest.LoadScript(ctx, f)
@@ -371,11 +373,11 @@ func TestWhatTookTooLongIsTriedAgain(t *testing.T) {
 		if n := len(r.engine.Loads()) - loads; n < 6 || n > 11 {
 			t.Errorf("%d loads in an hour", n)
 		}
-		slow = false
+		slow.Store(false)
 		r.pass(10*time.Minute + time.Second)
 		mustVote(t, r.companion("aya"), "one")
 		checkStatus(t, r.folder, "aya", module.StateReady, 1, "")
-		slow = true
+		slow.Store(true)
 		r.save("aya.fake", saying("two"))
 		r.settle()
 		mustVote(t, r.companion("aya"), "one")
@@ -386,7 +388,7 @@ func TestWhatTookTooLongIsTriedAgain(t *testing.T) {
 		if n := len(r.engine.Loads()); n != loads+1 {
 			t.Errorf("%d loads, want %d: a save is tried at once", n, loads+1)
 		}
-		slow = false
+		slow.Store(false)
 		r.pass(12 * time.Second)
 		mustVote(t, r.companion("aya"), "three")
 	})
