@@ -20,6 +20,7 @@ import (
 	"github.com/companiond/companiond/host/module/js/npm"
 	"github.com/companiond/companiond/host/module/process"
 	"github.com/companiond/companiond/host/module/prompt"
+	"github.com/companiond/companiond/host/module/script"
 	"github.com/companiond/companiond/host/module/wasm"
 	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/secret/hide"
@@ -37,6 +38,7 @@ func engines() []engine {
 		{&wasm.Engine{}, openWasm},
 		{&prompt.Engine{}, openPrompt},
 		{&js.Engine{}, openJS},
+		{&script.Engine{}, openScript},
 	}
 }
 
@@ -149,6 +151,10 @@ func openJS(h *Host, _ module.HostCalls) (module.Engine, error) {
 		return &js.Engine{}, nil
 	}
 	return js.New(h.engines[0].(*wasm.Engine), npm.Sucrase()), nil
+}
+
+func openScript(h *Host, calls module.HostCalls) (module.Engine, error) {
+	return script.New(script.Config{Host: calls, Log: h.log}), nil
 }
 
 func openPrompt(h *Host, calls module.HostCalls) (module.Engine, error) {
