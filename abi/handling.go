@@ -201,6 +201,14 @@ func OfHandlers(op string) bool {
 	return slices.Contains([]string{OpAct, OpShow, OpSense, OpLine, OpTimer, OpRun}, op)
 }
 
+// Filters says whether an op is one that filters are asked, which have [FilterTime] for it and the [FilterShare]th part of
+// the work of other calls.
+func Filters(op string) bool { return op == OpSense || op == OpLine }
+
+// FilterTime is how long a filter has, in milliseconds, and FilterShare which part it may do of what another call may: what has
+// done that much and is not ready hangs, however fast the machine is.
+const FilterTime, FilterShare = 2000, 5
+
 // checkHandling reports what is wrong with what a module says of itself as a handler.
 func (d Description) checkHandling() error {
 	handles := d.Kind != "" && d.Kind != Character

@@ -57,5 +57,5 @@ func CheckSettings(ctx context.Context, o Options) (problems []config.Problem, e
 		engines = append(engines, h.plugins)
 	}
 	stage := handler.New(handler.Config{Handlers: c.Handlers, SecretFile: h.secrets})
-	return check.Settings(ctx, c, engines, stage.Check), nil
+	return check.Settings(ctx, c, engines, closedEngines(), stage.Check), nil
 }

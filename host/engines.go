@@ -23,6 +23,7 @@ import (
 	"github.com/companiond/companiond/host/module/script"
 	"github.com/companiond/companiond/host/module/wasm"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/secret/hide"
 )
 
 // engine is one way in which modules run.
@@ -86,12 +87,10 @@ func (h *Host) newFolders(grants module.Grants, changed func(folder.Change)) (*f
 // newFilter makes what has handlers look at what companions perceive and say.
 func (h *Host) newFilter() *filter.Filter {
 	return filter.New(filter.Config{
-		Handlers: h.cfg.Handlers, NewID: newID, Fits: h.house.Fits, Log: h.log,
-		Home:   func(ctx context.Context, companion string) (rooms.Room, error) { return h.rooms.Home(ctx, companion) }, // they are not there yet
-		Module: func(id string) (filter.Module, bool) { return h.folder.Module(id) },
-		Settings: func(one filter.Handler) (json.RawMessage, func(string) string, error) {
-			return h.handlers.Settings(one)
-		},
+		Handlers: h.cfg.Handlers, NewID: newID, Fits: h.house.Fits, Ready: h.folder.Ready(), Log: h.log,
+		Home:     func(ctx context.Context, companion string) (rooms.Room, error) { return h.rooms.Home(ctx, companion) }, // they are not there yet
+		Module:   func(id string) (filter.Module, bool) { return h.folder.Module(id) },
+		Settings: func(one filter.Handler) (json.RawMessage, *hide.Secrets, error) { return h.handlers.Settings(one) }, // nor they
 	})
 }
 

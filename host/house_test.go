@@ -34,7 +34,7 @@ var floors = [][]string{
 	{"plugins/..."},
 	{"sdk/js"},
 	{"sdk/scaffold", "characters", "characters/..."},
-	{"host/spell", "host/limits", "host/blob", "host/knowledge", "host/secret", "host/context/quote", "host/search/gram", "host/force"},
+	{"host/spell", "host/limits", "host/blob", "host/knowledge", "host/secret", "host/secret/hide", "host/context/quote", "host/search/gram", "host/force"},
 	{"host/card/tree", "host/config/source"},
 	{"host/card/schema"},
 	{"host/entry"},

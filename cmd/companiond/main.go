@@ -25,6 +25,7 @@ import (
 	"github.com/companiond/companiond/cmd/companiond/handlers"
 	"github.com/companiond/companiond/cmd/companiond/history"
 	"github.com/companiond/companiond/cmd/companiond/memories"
+	"github.com/companiond/companiond/cmd/companiond/paint"
 	"github.com/companiond/companiond/cmd/companiond/play"
 	"github.com/companiond/companiond/host/child/warden"
 	"github.com/companiond/companiond/host/door/socket/playout"
@@ -131,7 +132,7 @@ func (t *term) do(ctx context.Context, args []string) int {
 	}
 	c := coded{exitFailed, err}
 	if errors.As(err, &c); c.err != nil {
-		fmt.Fprintf(t.err, "companiond %s: %s\n", name, explain(c.err))
+		fmt.Fprintf(t.err, "companiond %s: %s\n", name, paint.Plain(explain(c.err))) // which may be a module's own words
 	}
 	return c.code
 }

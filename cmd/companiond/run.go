@@ -114,6 +114,13 @@ func (t *term) load(path string) (config.Config, []config.Problem, error) {
 	if name == "" {
 		name = filepath.Join(t.getenv("CONFIGURATION_DIRECTORY"), defaultConfig) // of a service manager; else the folder it runs in
 	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !strings.HasPrefix(name, "/dev/") { // where shells hand pipes on
+		what := "a pipe or a device, and no file"
+		if info.IsDir() {
+			what = "a directory, and no file"
+		}
+		return config.Config{}, nil, coded{exitConfig, fmt.Errorf("read configuration: %s is %s", name, what)}
+	}
 	src, err := os.ReadFile(name)
 	if err != nil && (path != "" || !errors.Is(err, fs.ErrNotExist)) {
 		return config.Config{}, nil, coded{exitConfig, fmt.Errorf("read configuration: %w", err)}

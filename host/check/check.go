@@ -40,13 +40,21 @@ func Folders(c config.Config, engines []module.Engine) []config.Problem {
 	case err != nil:
 		return append(c.CheckFolder(nil, "cannot be read: "+err.Error()), handlers(c, nil, engines)...)
 	}
-	residents := ids
+	return append(c.CheckFolder(residents(c, engines), ""), handlers(c, ids, engines)...)
+}
+
+// residents gives the ids of companions that there are files for, or programs, none where the folder cannot be read.
+func residents(c config.Config, engines []module.Engine) []string {
+	ids, err := folder.IDs(c.Modules.Characters, engines...)
+	if err != nil {
+		return nil
+	}
 	for _, m := range c.Module { // which may be a companion as well
 		if m.Program != "" && !handles(c, m.Name) {
-			residents = append(residents, m.Name)
+			ids = append(ids, m.Name)
 		}
 	}
-	return append(c.CheckFolder(residents, ""), handlers(c, ids, engines)...)
+	return ids
 }
 
 // Files looks at the files that a configuration names, for the doors and of programs, and gives what is
@@ -63,8 +71,8 @@ func Files(c config.Config) (problems []config.Problem) {
 // waits says which companions would have no language model, and which models no companion would have.
 func Cards(ctx context.Context, c config.Config, engines []module.Engine) (mistakes, waits []string) {
 	clients := models.New(models.Config{Settings: c.Models, Log: slog.New(slog.DiscardHandler)})
-	wanted := map[string]bool{}
-	err := folder.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, nil, []module.Engine{prompt.New(prompt.Config{Models: clients}), &script.Engine{}}, func(_, file string, m module.Module, err error) {
+	wanted, titles := map[string]bool{}, map[string][]string{}
+	err := folder.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, nil, []module.Engine{prompt.New(prompt.Config{Models: clients}), &script.Engine{}}, func(id, file string, m module.Module, err error) {
 		if err != nil {
 			why := module.Reason(err)
 			if !strings.HasPrefix(why, file+":") {
@@ -78,7 +86,10 @@ func Cards(ctx context.Context, c config.Config, engines []module.Engine) (mista
 		}
 		def, err := card.Parse(file, m.Describe().Card)
 		if err == nil {
-			wanted[def.Model] = true
+			wanted[def.Model], titles[id] = true, []string{}
+			for _, p := range def.Perceptions {
+				titles[id] = append(titles[id], p.Title)
+			}
 		}
 		if err != nil {
 			mistakes = append(mistakes, err.Error())
@@ -91,7 +102,8 @@ func Cards(ctx context.Context, c config.Config, engines []module.Engine) (mista
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // Folders tells that it is not there
 		mistakes = append(mistakes, err.Error())
 	}
-	return mistakes, append(waits, unused(c, wanted, engines)...)
+	waits = append(waits, unused(c, wanted, engines)...)
+	return mistakes, append(waits, unheard(c, residents(c, engines), titles)...)
 }
 
 // untold says why who a character is cannot be told its model whole; empty: it is.

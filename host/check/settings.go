@@ -2,9 +2,11 @@ package check
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/config"
@@ -12,10 +14,22 @@ import (
 	"github.com/companiond/companiond/host/module/folder"
 )
 
+// ofSecret says whether what is wrong with settings is said of one that is a secret: its place is where that is written.
+func ofSecret(h config.Handler, why string) bool {
+	var secrets map[string]any
+	_ = json.Unmarshal(h.Secrets, &secrets) // the configuration was read
+	for name := range secrets {
+		if strings.HasPrefix(why, "settings."+name+":") {
+			return true
+		}
+	}
+	return false
+}
+
 // Settings loads the modules that handlers name, with engines that are open, and gives what is wrong with them and with
 // the handlers' settings: fits holds those to what a module says of itself, and its errors are [*abi.Error] but where
-// a secret cannot be read, which the daemon may do as another user.
-func Settings(ctx context.Context, c config.Config, engines []module.Engine, fits func(h config.Handler, d abi.Description) error) (problems []config.Problem) {
+// a secret cannot be read, which the daemon may do as another user. characters are the engines that take files of companions.
+func Settings(ctx context.Context, c config.Config, engines, characters []module.Engine, fits func(h config.Handler, d abi.Description) error) (problems []config.Problem) {
 	var wanted []string
 	for _, h := range c.Handlers {
 		wanted = append(wanted, h.Module)
@@ -34,6 +48,7 @@ func Settings(ctx context.Context, c config.Config, engines []module.Engine, fit
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // Folders tells both
 		return nil
 	}
+	residents := residents(c, characters)
 	for _, h := range c.Handlers {
 		key := []string{"handler", h.Name}
 		if why := wrong[h.Module]; why != "" {
@@ -52,9 +67,15 @@ func Settings(ctx context.Context, c config.Config, engines []module.Engine, fit
 		var known *abi.Error
 		switch {
 		case errors.As(err, &known):
-			problems = append(problems, c.ProblemAt(config.Error, known.Message, "", slices.Concat(key, []string{"settings"}), slices.Concat(key, []string{"secrets"}), key))
+			at := [][]string{slices.Concat(key, []string{"settings"}), slices.Concat(key, []string{"secrets"}), key}
+			if ofSecret(h, known.Message) {
+				at[0], at[1] = at[1], at[0]
+			}
+			problems = append(problems, c.ProblemAt(config.Error, known.Message, "", at...))
 		case err != nil:
 			problems = append(problems, c.ProblemAt(config.Warning, err.Error(), "", slices.Concat(key, []string{"secrets"}), key))
+		default:
+			problems = append(problems, meaning(c, h, d.Settings, residents)...)
 		}
 	}
 	slices.SortStableFunc(problems, func(a, b config.Problem) int { return a.Line - b.Line })

@@ -107,7 +107,7 @@ func (s *Stage) turn(id string) chan struct{} {
 func (s *Stage) tell(talk rooms.Room, p *post, a entry.Action, message string, why error, log *slog.Logger) error {
 	r := abi.Result{ID: a.ID, OK: why == nil, Reason: short(p.hide(message))}
 	if why != nil {
-		r.Reason = p.hide(reason(why))
+		r.Reason = p.why(why)
 		log.Info("an action of a handler failed", "action", a.Action, "id", a.ID, "error", r.Reason)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
@@ -128,12 +128,12 @@ func (s *Stage) carryOut(ctx context.Context, room string, p *post, a abi.Acting
 	}
 	if err := json.Unmarshal(answer, &did); err != nil {
 		p.module.Blame(abi.OpAct, abi.Errorf(abi.CodeInvalid, "the answer is no object with a message: %v", err))
-		return did, abi.Errorf(abi.CodeInvalid, "%s answered nonsense", p.Module)
+		return did, abi.Errorf(abi.CodeInternal, "the handler is at fault: %s answered nonsense", p.Module) // and not whoever asked
 	}
 	return did, nil
 }
 
-// reason gives why nothing came of an action, in words that may be shown.
+// reason gives why nothing came of an action, in words that may be shown once [post.why] has them.
 func reason(err error) string {
 	var fault *module.Fault
 	switch {
@@ -142,7 +142,7 @@ func reason(err error) string {
 	case errors.As(err, &fault):
 		return "the handler failed: " + string(fault.Kind)
 	}
-	return short(module.Reason(err))
+	return module.Reason(err)
 }
 
 // short keeps a text to its bound, and to what shows: no sign that moves or hides what stands beside it.

@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -37,12 +38,12 @@ func (s *Stage) Sound(c module.Caller, x *abi.Sound) error {
 	}
 	p, err := s.caller(c)
 	if err == nil && x.Failed != "" {
-		x.Failed = p.hide(short(p.hide(x.Failed)))
+		x.Failed = short(p.hide(x.Failed))
 	}
 	return err
 }
 
-// Emit has a companion perceive something.
+// Emit has a companion perceive something, of which the handler's own secrets are taken out.
 //
 // # Errors
 //
@@ -51,11 +52,12 @@ func (s *Stage) Emit(ctx context.Context, c module.Caller, a abi.PerceptionAsk) 
 	if err := s.May(c, a.Companion); err != nil {
 		return abi.Emitted{}, err
 	}
+	by, _ := s.caller(c) // May has found it
+	a.Body, a.From = by.concealed.JSON(a.Body), by.hide(a.From)
 	p, err := percept(a)
 	if err != nil {
 		return abi.Emitted{}, err
 	}
-	by, _ := s.caller(c) // May has found it
 	if p.From == "" {
 		p.From = by.Name
 	}
@@ -64,8 +66,8 @@ func (s *Stage) Emit(ctx context.Context, c module.Caller, a abi.PerceptionAsk) 
 	return abi.Emitted{Seq: seq}, err
 }
 
-// keyOf makes a key of a handler's: what others emitted it cannot take back.
-func keyOf(p *post, key string) string { return p.Name + "/" + key }
+// keyOf makes a key of a handler's, which the journal has: what others emitted it cannot take back.
+func keyOf(p *post, key string) string { return p.Name + "/" + p.hide(key) }
 
 // percept makes a perception of what a handler emits.
 func percept(a abi.PerceptionAsk) (p abi.Percept, err error) {
@@ -78,10 +80,12 @@ func percept(a abi.PerceptionAsk) (p abi.Percept, err error) {
 	case len(a.Image) > 0:
 		p.Format = card.FormatImage
 		p.Body, err = json.Marshal("data:" + a.MediaType + ";base64," + base64.StdEncoding.EncodeToString(a.Image))
-	case len(a.Body) > 0 && a.Body[0] == '"':
+	case bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte{'"'}):
 		p.Format = card.FormatText
-	default:
+	case len(a.Body) == 0, bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte{'{'}):
 		p.Format = card.FormatObject
+	default:
+		return p, abi.Field("body", abi.CodeInvalid, "must be an object or a text")
 	}
 	return p, err
 }
@@ -113,6 +117,6 @@ func (s *Stage) Retract(ctx context.Context, c module.Caller, a abi.RetractAsk) 
 		return abi.Retracted{}, abi.Field("key", abi.CodeInvalid, "must not be empty where from is")
 	}
 	by, _ := s.caller(c) // May has found it
-	n, err := s.cfg.Retract(ctx, a.Companion, keyOf(by, ""), keyOf(by, a.Key), shortName(a.From))
+	n, err := s.cfg.Retract(ctx, a.Companion, keyOf(by, ""), keyOf(by, a.Key), shortName(by.hide(a.From)))
 	return abi.Retracted{Count: n}, err
 }

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/secret"
+	"github.com/companiond/companiond/host/secret/hide"
 )
 
 // Handler is a table [handler.NAME] of the configuration.
@@ -67,6 +69,7 @@ type Stage struct {
 	calls  map[string]*post         // by id: in which handlers' calls are out
 	asked  uint64                   // how many there were
 	timers map[string]*timers       // by handler; New makes all of them
+	hides  map[string]*hide.Secrets // by module
 	here   context.Context          // of Run; nil while it does not run
 	acting sync.WaitGroup           // what people have done; begins under mu, while Run runs
 	out    []*work                  // oldest first
@@ -74,7 +77,7 @@ type Stage struct {
 
 // New makes a stage.
 func New(cfg Config) *Stage {
-	s := &Stage{cfg: cfg, changed: make(chan struct{}, 1), said: map[string]string{}, turns: map[string]chan struct{}{}, calls: map[string]*post{}, timers: map[string]*timers{}}
+	s := &Stage{cfg: cfg, changed: make(chan struct{}, 1), said: map[string]string{}, turns: map[string]chan struct{}{}, calls: map[string]*post{}, timers: map[string]*timers{}, hides: map[string]*hide.Secrets{}}
 	for _, h := range cfg.Handlers {
 		s.timers[h.Name] = &timers{}
 	}
@@ -97,7 +100,7 @@ type post struct {
 	companions []string        // of those that are loaded
 	settings   json.RawMessage // with its secrets
 	secrets    []string        // names of settings that are secrets
-	forms      []string        // of the secrets, that are taken out of texts; the longest first
+	concealed  *hide.Secrets   // what is taken out of texts
 	timers     *timers         // of the handler, whatever its post is
 }
 
@@ -176,11 +179,11 @@ func (s *Stage) post(h Handler) (p *post, why string) {
 	if module.IsCharacter(d) {
 		return nil, "its module is no handler but a character"
 	}
-	p = &post{Handler: h, module: m, generation: m.Generation(), timers: s.timers[h.Name]}
+	p = &post{Handler: h, module: m, generation: m.Generation(), timers: s.timers[h.Name], concealed: new(hide.Secrets)}
 	if err := s.fillIn(p); err != nil {
 		return nil, err.Error()
 	}
-	m.Hide(p.hide)
+	m.Hide(s.hidden(h.Module).Text)
 	if err := module.CheckSettings(d, p.settings); err != nil {
 		return nil, p.wrong(err)
 	}
@@ -193,7 +196,7 @@ func (s *Stage) post(h Handler) (p *post, why string) {
 //
 // An [*abi.Error] with the place, and of a secret no more than that; another error where a secret cannot be read.
 func (s *Stage) Check(h Handler, d abi.Description) error {
-	p := &post{Handler: h}
+	p := &post{Handler: h, concealed: new(hide.Secrets)}
 	if err := s.fillIn(p); err != nil {
 		return err
 	}
@@ -203,12 +206,11 @@ func (s *Stage) Check(h Handler, d abi.Description) error {
 	return nil
 }
 
-// Settings gives what a handler is told as its settings, secrets among them, and hide, which takes those out of a text that
-// others may read.
-func (s *Stage) Settings(h Handler) (settings json.RawMessage, hide func(string) string, err error) {
-	p := &post{Handler: h}
+// Settings gives what a handler is told as its settings, secrets among them, and those, to be taken out of what others may read.
+func (s *Stage) Settings(h Handler) (settings json.RawMessage, secrets *hide.Secrets, err error) {
+	p := &post{Handler: h, concealed: new(hide.Secrets)}
 	err = s.fillIn(p)
-	return p.settings, p.hide, err
+	return p.settings, p.concealed, err
 }
 
 // fillIn gives a post its settings, secrets among them.
@@ -229,14 +231,23 @@ func (s *Stage) fillIn(p *post) error {
 			return fmt.Errorf("its settings: %w", err)
 		}
 	}
-	for name, at := range where {
-		text, err := secret.Read("handler."+p.Name+".secrets."+name, at, s.cfg.SecretFile)
+	var unread error // of all that are not to be had
+	for _, name := range slices.Sorted(maps.Keys(where)) {
+		text, err := secret.Read("handler."+p.Name+".secrets."+name, where[name], s.cfg.SecretFile)
 		if err != nil {
-			return err
+			if unread != nil {
+				err = fmt.Errorf("%w; %w", unread, err)
+			}
+			unread = err
+			continue
 		}
 		p.secrets = append(p.secrets, name)
-		p.conceal(text)
+		p.concealed.Add(text)
+		s.hidden(p.Module).Add(text)
 		all[name], _ = json.Marshal(text) // a text can always be written
+	}
+	if unread != nil {
+		return unread
 	}
 	p.settings, _ = json.Marshal(all) // all of it was JSON
 	return nil

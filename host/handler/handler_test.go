@@ -201,6 +201,15 @@ func TestRuns(t *testing.T) {
 		if e, err := x.Emit(ctx, c, abi.PerceptionAsk{Companion: "aya", Title: "chat", Body: json.RawMessage(`"hi"`), From: "Ann\u202e"}); err != nil || e.Seq != 1 || x.saw[0].From != "Ann" || x.saw[0].Format != "text" {
 			t.Error(e, err, x.saw)
 		}
+		by, _ := x.caller(c)
+		by.concealed.Add("hunter2")
+		ask := abi.PerceptionAsk{Companion: "aya", Title: "chat", Body: json.RawMessage(`{"text":"hun\u200bter2"}`), From: "Hunter hunter2", Key: "hunter2"}
+		if _, err := x.Emit(ctx, c, ask); err != nil || string(x.saw[1].Body) != `{"text":"(secret)"}` || x.saw[1].From != "Hunter (secret)" || x.saw[1].Key != "tower/(secret)" {
+			t.Errorf("secrets of its own: %v, %+v", err, x.saw[1])
+		}
+		if r, err := x.Retract(ctx, c, abi.RetractAsk{Companion: "aya", Key: "hunter2"}); err != nil || r.Count != len("ayatower/tower/(secret)") {
+			t.Errorf("taken back by its key: %+v, %v", r, err)
+		}
 		if r, err := x.Retract(ctx, c, abi.RetractAsk{Companion: "aya", Key: "7", From: "Ann"}); err != nil || r.Count != len("ayatower/tower/7Ann") {
 			t.Error(r, err)
 		}
@@ -236,6 +245,12 @@ func TestSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	two, _ := json.Marshal(map[string]string{"password": at, "key": at + "2"})
+	h := x.cfg.Handlers[0]
+	h.Secrets = two
+	if _, why := x.post(h); !strings.Contains(why, "handler.tower.secrets.key: open ") || !strings.Contains(why, "; handler.tower.secrets.password: open ") {
+		t.Errorf("of two that are not there: %s", why)
+	}
 	write("swordfish\n")
 	if p, why := x.post(x.cfg.Handlers[0]); p != nil || why != "settings.password: is not as the handler's schema wants it; it is a secret, and not shown" || strings.Contains(why, "swordfish") {
 		t.Errorf("%v, %s", p, why)
@@ -248,7 +263,7 @@ func TestSecrets(t *testing.T) {
 	if got := p.hide("a hunter2 b"); got != "a (secret) b" {
 		t.Error(got)
 	}
-	p.conceal(`hunter2"&<more>`)
+	p.concealed.Add(`hunter2"&<more>`)
 	for _, text := range []string{`hunter2"&<more>`, `is "hunter2\"&<more>"`, `{"p":"hunter2\"\u0026\u003cmore\u003e"}`, "?p=hunter2%22%26%3Cmore%3E", "aHVudGVyMiImPG1vcmU+"} {
 		if got := p.hide(text); strings.Contains(got, "more") || strings.Contains(got, "hunter") || strings.Contains(got, "aHV") {
 			t.Errorf("%s: %s", text, got)
@@ -267,6 +282,12 @@ func TestPercept(t *testing.T) {
 		{abi.PerceptionAsk{Body: json.RawMessage(`{"a":1}`)}, `object {"a":1}`, ""},
 		{abi.PerceptionAsk{Image: []byte("abc"), MediaType: "image/png"}, `image "data:image/png;base64,YWJj"`, ""},
 		{abi.PerceptionAsk{Image: []byte("abc"), Body: json.RawMessage(`1`)}, "", abi.CodeInvalid},
+		{abi.PerceptionAsk{Body: json.RawMessage(`7`)}, "", abi.CodeInvalid},
+		{abi.PerceptionAsk{Body: json.RawMessage(`[{"a":1}]`)}, "", abi.CodeInvalid},
+		{abi.PerceptionAsk{Body: json.RawMessage(` true`)}, "", abi.CodeInvalid},
+		{abi.PerceptionAsk{Body: json.RawMessage(`null`)}, "", abi.CodeInvalid},
+		{abi.PerceptionAsk{Body: json.RawMessage(` {"a":1}`)}, `object  {"a":1}`, ""},
+		{abi.PerceptionAsk{}, `object `, ""},
 		{abi.PerceptionAsk{Key: strings.Repeat("k", abi.MaxName+1)}, "", abi.CodeInvalid},
 		{abi.PerceptionAsk{Key: "a\nb"}, "", abi.CodeInvalid},
 	} {

@@ -92,7 +92,7 @@ func (s *Stage) run(ctx context.Context, p *post) {
 		}
 		why := "it ended by itself"
 		if err != nil {
-			why = p.hide(reason(err))
+			why = p.why(err)
 		}
 		if why != told {
 			s.cfg.Log.Warn("the run of a handler ended; it is begun again", "handler", p.Name, "error", why)
@@ -208,7 +208,7 @@ func (s *Stage) ring(ctx context.Context, p *post, one *timer) {
 	defer cancel()
 	_, err := s.call(ctx, p, abi.OpTimer, "", abi.Timer{Name: one.name, Data: one.data, Companions: p.companions, Settings: p.settings})
 	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
-		s.cfg.Log.Info("a handler failed when a timer was due", "handler", p.Name, "timer", one.name, "error", p.hide(reason(err)))
+		s.cfg.Log.Info("a handler failed when a timer was due", "handler", p.Name, "timer", one.name, "error", p.why(err))
 	}
 }
 

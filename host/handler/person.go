@@ -175,7 +175,7 @@ func (s *Stage) enter() (here context.Context, end func(), err error) {
 
 // refusal gives why nothing came of an action to whoever asked for it, without secrets.
 func (p *post) refusal(err error) error {
-	why := p.hide(reason(err))
+	why := p.why(err)
 	var fault *module.Fault
 	var e *abi.Error
 	switch faulty := errors.As(err, &fault); {

@@ -43,6 +43,7 @@ func newDesk(t *testing.T, h Handler, settings string, on func(context.Context, 
 		out, _ := json.Marshal(abi.Acted{Message: message})
 		return out, err
 	}
+	x.module = acts
 	m := module.NewCompanion("tower", module.NewGeneration(1, "process", acts), module.Limits{}, x.log.Logger())
 	x.cfg.Module = func(id string) (*module.Companion, bool) { return m, id == "tower" }
 	return x
@@ -162,6 +163,22 @@ func TestAPersonIsToldWhatFailed(t *testing.T) {
 			if e := abi.AsError(err); e.Code != c.code || e.Field != c.field || e.Message != c.want {
 				t.Errorf("%v: %+v", c.err, err)
 			}
+		}
+		for says, want := range map[string]string{
+			"with hun\u200bter2":                  "with (secret)",
+			strings.Repeat("x", 993) + " hunter2": strings.Repeat("x", 993) + " (se…",
+		} {
+			fails = abi.Errorf(abi.CodeUnavailable, "%s", says)
+			if _, err := x.acts(t, "tower", "lamp.break", ""); abi.AsError(err).Message != want {
+				t.Errorf("%q: %v", says, err)
+			}
+		}
+		x.module.OnCall = func(context.Context, abi.Request) (json.RawMessage, error) {
+			return json.RawMessage(`["hunter2"]`), nil
+		}
+		_, err := x.acts(t, "tower", "lamp.break", "")
+		if e := abi.AsError(err); e.Code != abi.CodeUnavailable || e.Message != "the handler is at fault: tower answered nonsense" {
+			t.Errorf("nonsense: %+v", err)
 		}
 		if log := x.log.String(); strings.Contains(log, "hunter2") {
 			t.Error(log)

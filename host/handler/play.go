@@ -9,7 +9,7 @@ import (
 )
 
 // Play has a companion play an action of its card, in its home room, for the handler in whose call it is asked. Its own module
-// is not asked about the words of it: it would wait for itself.
+// is not asked about the words of it: it would wait for itself. The handler's own secrets are taken out of the parameters.
 //
 // # Errors
 //
@@ -31,6 +31,6 @@ func (s *Stage) Play(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi
 	if err != nil {
 		return abi.ActionPlayed{}, err
 	}
-	a.Companion = ""
+	a.Companion, a.Parameters = "", by.concealed.JSON(a.Parameters)
 	return talk.Act(module.During(ctx, by.Module), who, rooms.Player{Agent: by.Name, Card: true, Op: c.Op}, a)
 }

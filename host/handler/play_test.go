@@ -44,6 +44,12 @@ func TestHandlersPlay(t *testing.T) {
 		if r.ask.Companion != "" || r.ask.Action != "speak" || string(r.ask.Parameters) != `{"message":"Hi."}` || r.ask.Perception != "chat" {
 			t.Errorf("%+v", r.ask)
 		}
+		p, _ := x.caller(c)
+		p.concealed.Add("hunter2")
+		speak.Parameters = json.RawMessage(`{"message":"It is \u0068unter2."}`)
+		if _, err := x.Play(ctx, c, speak); err != nil || string(r.ask.Parameters) != `{"message":"It is (secret)."}` {
+			t.Errorf("a secret of its own: %v, %s", err, r.ask.Parameters)
+		}
 		r.who = ""
 		for _, tc := range []struct {
 			c    module.Caller

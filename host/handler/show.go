@@ -92,7 +92,7 @@ func (w *show) tell(ctx context.Context, room string) {
 	}
 	_, err := w.stage.call(ctx, p, abi.OpShow, room, showing)
 	if err != nil && ctx.Err() == nil {
-		w.log.Info("a handler failed when it was shown something", "error", p.hide(reason(err)))
+		w.log.Info("a handler failed when it was shown something", "error", p.why(err))
 	}
 }
 

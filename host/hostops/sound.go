@@ -3,6 +3,8 @@ package hostops
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/blob"
@@ -30,8 +32,12 @@ func (o *Ops) sounds(ctx context.Context, c module.Caller, op string, data json.
 	})
 }
 
-// mostVisemes bounds the shapes of the mouth of one part.
-const mostVisemes = 4096
+// mostVisemes bounds the shapes of the mouth of one part, longestMouth how long they are together, and mostShape the name of one.
+const (
+	mostVisemes  = 4096
+	longestMouth = 10 * time.Minute
+	mostShape    = 16
+)
 
 // checkSound refuses what bodies could not play: a blob that is not kept, or is of another type.
 func (o *Ops) checkSound(s abi.Sound) error {
@@ -45,17 +51,35 @@ func (o *Ops) checkSound(s abi.Sound) error {
 	if err != nil {
 		return err
 	}
-	var mouth []abi.Viseme
-	if err := json.Unmarshal(b.Bytes, &mouth); err != nil {
+	return checkMouth(b.Bytes)
+}
+
+// checkMouth refuses what no face could be moved by.
+func checkMouth(text []byte) error {
+	var mouth []*abi.Viseme
+	err := json.Unmarshal(text, &mouth)
+	if err == nil && mouth == nil { // null
+		err = errors.New("it is null")
+	}
+	if err != nil {
 		return abi.Field("mouth", abi.CodeInvalid, `is no list of {"ms":40,"open":0.8,"shape":"a"}: %v`, err)
 	}
 	if len(mouth) > mostVisemes {
 		return abi.Field("mouth", abi.CodeTooLarge, "%d shapes, at most %d", len(mouth), mostVisemes)
 	}
+	left := int(longestMouth / time.Millisecond)
 	for i, v := range mouth {
-		if v.MS < 0 || !(v.Open >= 0 && v.Open <= 1) {
+		switch {
+		case v == nil:
+			return abi.Field("mouth", abi.CodeInvalid, "shape %d: is null", i)
+		case v.MS < 0 || !(v.Open >= 0 && v.Open <= 1):
 			return abi.Field("mouth", abi.CodeInvalid, "shape %d: %d ms, open %v; must be 0 or more, and 0..1", i, v.MS, v.Open)
+		case v.MS > left:
+			return abi.Field("mouth", abi.CodeTooLarge, "is longer than %v", longestMouth)
+		case len(v.Shape) > mostShape:
+			return abi.Field("mouth", abi.CodeTooLarge, "shape %d: %d bytes for its name, at most %d", i, len(v.Shape), mostShape)
 		}
+		left -= v.MS
 	}
 	return nil
 }

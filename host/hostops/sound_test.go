@@ -68,6 +68,9 @@ func TestSoundsOfModules(t *testing.T) {
 	}
 	audio, mouth, picture := put("audio/wav", "RIFF....WAVE!"), put("application/json", `[{"ms":40,"open":0.8,"shape":"a"},{"ms":20,"open":0}]`), put("image/png", "\x89PNG\r\n\x1a\n")
 	odd, wide, back := put("application/json", `{"ms":1}`), put("application/json", `[{"ms":40,"open":1.5}]`), put("application/json", `[{"ms":-1,"open":0}]`)
+	none, holes := put("application/json", `null`), put("application/json", `[{"ms":40,"open":1},null]`)
+	long, odds := put("application/json", `[{"ms":599999,"open":0},{"ms":2,"open":0}]`), put("application/json", `[{"ms":4,"open":0,"shape":"`+strings.Repeat("a", 17)+`"}]`)
+	huge, whole := put("application/json", `[{"ms":9000000000000000000,"open":0},{"ms":9000000000000000000,"open":0}]`), put("application/json", `[{"ms":600000,"open":1,"shape":"`+strings.Repeat("a", 16)+`"}]`)
 	var b abi.Blob
 	if answer, err := ask("voice", abi.HostBlobGet, audio); err != nil || json.Unmarshal(answer, &b) != nil || b.Type != "audio/wav" || string(b.Bytes) != "RIFF....WAVE!" {
 		t.Errorf("%s, %v", answer, err)
@@ -93,6 +96,12 @@ func TestSoundsOfModules(t *testing.T) {
 		"a mouth of no list":  {"voice", abi.HostSoundEmit, with(func(s *abi.Sound) { s.Mouth = odd }), abi.CodeInvalid, "mouth: is no list"},
 		"a mouth too wide":    {"voice", abi.HostSoundEmit, with(func(s *abi.Sound) { s.Mouth = wide }), abi.CodeInvalid, "mouth: shape 0: 40 ms, open 1.5"},
 		"a mouth before that": {"voice", abi.HostSoundEmit, with(func(s *abi.Sound) { s.Mouth = back }), abi.CodeInvalid, "mouth: shape 0: -1 ms"},
+		"a mouth of nothing":  {"voice", abi.HostSoundEmit, with(func(s *abi.Sound) { s.Mouth = none }), abi.CodeInvalid, "mouth: is no list"},
+		"a mouth with holes":  {"voice", abi.HostSoundEmit, with(func(s *abi.Sound) { s.Mouth = holes }), abi.CodeInvalid, "mouth: shape 1: is null"},
+		"a mouth too long":    {"voice", abi.HostSoundEmit, with(func(s *abi.Sound) { s.Mouth = long }), abi.CodeTooLarge, "mouth: is longer than 10m0s"},
+		"a mouth for ever":    {"voice", abi.HostSoundEmit, with(func(s *abi.Sound) { s.Mouth = huge }), abi.CodeTooLarge, "mouth: is longer than 10m0s"},
+		"a mouth of words":    {"voice", abi.HostSoundEmit, with(func(s *abi.Sound) { s.Mouth = odds }), abi.CodeTooLarge, "mouth: shape 0: 17 bytes"},
+		"as long as it may":   {"voice", abi.HostSoundEmit, with(func(s *abi.Sound) { s.Mouth = whole }), "", "{}"},
 		"somebody unknown":    {"voice", abi.HostSoundEmit, with(func(s *abi.Sound) { s.Companion = "kyoko" }), abi.CodeNotFound, `"kyoko" lives in no room`},
 		"somebody else's":     {"voice", abi.HostSoundEmit, with(func(s *abi.Sound) { s.Companion = "mei" }), abi.CodeDenied, "voice does not act for mei"},
 		"a number":            {"voice", abi.HostSoundEmit, 7, abi.CodeInvalid, "data"},

@@ -73,3 +73,17 @@ func retired(t *testing.T, retire func(time.Duration) (bool, error)) {
 		t.Errorf("retired: %v, %v", drained, err)
 	}
 }
+
+// TestNoHalfOfASecret: what is shortened for the log and the status has lost its secrets by then.
+func TestNoHalfOfASecret(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var book logtest.Log
+		c := begin(moduletest.Answering("x"), module.Limits{}, &book)
+		defer c.Close()
+		c.Hide(func(text string) string { return strings.ReplaceAll(text, "hunter2", "(secret)") })
+		c.Blame(abi.OpVote, abi.Errorf(abi.CodeInvalid, "%s hunter2", strings.Repeat("x", 295)))
+		if told := book.String() + c.Status(time.Now()).Error; strings.Contains(told, "hun") || !strings.Contains(told, " (sec") {
+			t.Error(told)
+		}
+	})
+}

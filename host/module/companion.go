@@ -201,7 +201,7 @@ func (c *Companion) judge(ctx context.Context, g *Generation, err error, begun t
 // the status counts it.
 func (c *Companion) Blame(op string, err error) {
 	g := c.current()
-	why := c.hide(brief(Reason(err)))
+	why := brief(c.hide(Reason(err)))
 	if say, n := g.faults.blame(time.Now(), op, abi.CodeOf(err), why); say {
 		c.log.Warn("an answer was of no use", "generation", g.number, "op", op, "error", why, "so_far", n)
 	}

@@ -163,6 +163,38 @@ func TestALineIsFiltered(t *testing.T) {
 	}
 }
 
+// TestALineLosesItsEndToAFilter: the journal says by whose doing, and so does the log; one that had the time for it and took too
+// long itself is not laid at a filter's door.
+func TestALineLosesItsEndToAFilter(t *testing.T) {
+	for _, who := range []string{"nikoni", "unasked"} {
+		var s *stage
+		rules := testRules
+		rules.MaxTurns, rules.Floor = 1, 3500
+		parts := []string{"One. ", "Two. ", "Three. ", "Four. ", "Five. "}
+		end := func(said string) (abi.Line, error) { time.Sleep(10 * time.Second); return whole(said) }
+		politely(t, rules, []*actor{recites(&s, who, parts, end)}, func(st *stage, _ polite) {
+			s = st
+			s.say("taro", who+", hi")
+			time.Sleep(15 * time.Second)
+			synctest.Wait()
+			got := s.said()
+			if len(got) != 2 {
+				t.Fatalf("said %+v", got)
+			}
+			told := got[1].Broken == "the floor was held too long; handlers looked at its words for 2s of that, most of all polite"
+			if told != (who == "nikoni") || !strings.Contains(got[1].Broken, "the floor was held too long") {
+				t.Errorf("%s: %q", who, got[1].Broken)
+			}
+			if logged := strings.Contains(s.log.String(), "lost its end"); logged != told {
+				t.Errorf("%s: the log: %s", who, &s.log)
+			}
+			if why := s.why(s.newest(entry.KindSaid)); told != strings.Contains(why, "its end is missing: the floor was held too long; handlers") {
+				t.Errorf("why: %s", why)
+			}
+		})
+	}
+}
+
 // TestStopWhileAFilterIsAsked: the words are dropped, what went out before is said, and nothing comes of what the filter
 // still answers.
 func TestStopWhileAFilterIsAsked(t *testing.T) {

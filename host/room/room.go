@@ -247,7 +247,7 @@ func (r *Room) dueInputs() {
 		if f := r.state().Floor; f != nil && r.state().Begun(f.Token) {
 			switch l := r.state().Playing; {
 			case due.What == entry.DueGrant:
-				r.voice.BreakOff("", "the floor was held too long")
+				r.heldTooLong(f)
 				continue
 			case due.What == entry.DueCut && l != nil && l.ID == f.Token:
 				r.voice.BreakOff(entry.EndCut, l.By+" spoke over it")

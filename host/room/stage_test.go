@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/logtest"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/words"
 	"github.com/companiond/companiond/host/rooms"
@@ -157,6 +157,7 @@ type stage struct {
 	end     func()
 	ids     int
 	runs    int
+	log     logtest.Log
 }
 
 func newStage(t *testing.T, rules entry.Rules, actors ...*actor) *stage {
@@ -172,7 +173,7 @@ func newStage(t *testing.T, rules entry.Rules, actors ...*actor) *stage {
 func (s *stage) config() Config {
 	s.runs++
 	c := Config{
-		Journal: s.journal, Owner: fmt.Sprint("companiond/", s.runs), House: s.house, Filter: s.filter, Idle: s.idle, Log: slog.New(slog.DiscardHandler),
+		Journal: s.journal, Owner: fmt.Sprint("companiond/", s.runs), House: s.house, Filter: s.filter, Idle: s.idle, Log: s.log.Logger(),
 		Find: func(id string) (Companion, bool) {
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/playback"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/speech"
@@ -62,6 +63,16 @@ func (r *Room) syncOffers() {
 			r.loop.Input(entry.KindOffered, change)
 		}
 	}
+}
+
+// heldTooLong ends a line that has begun to sound when its time is over, and says so where that is handlers' doing.
+func (r *Room) heldTooLong(f *fold.Floor) {
+	why := "the floor was held too long"
+	if took := r.words.Took(r.voice.Call(f)); took != "" {
+		r.log.Warn("a line lost its end: its floor was over, and handlers were slow", "companion", f.Who, "why", took)
+		why += "; " + took
+	}
+	r.voice.BreakOff("", why)
 }
 
 // longestLine is more than anybody says at once.

@@ -66,12 +66,17 @@ func (d Desk) Act(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	if words < 0 {
 		words = len(rest)
 	}
+	var all []handlers.Handler
+	if words > 0 {
+		if all, err = d.list(ctx); err != nil {
+			return err
+		}
+		if err := d.missed(all, rest[:words]); err != nil {
+			return err
+		}
+	}
 	if words < 1 || words > 2 {
 		return d.Usage("companiond act [HANDLER] ACTION [NAME=VALUE ...], such as companiond act chat.mute viewer=troll minutes=10; companiond handlers lists what there is")
-	}
-	all, err := d.list(ctx)
-	if err != nil {
-		return err
 	}
 	action, name := rest[words-1], ""
 	if words == 2 {
@@ -88,6 +93,23 @@ func (d Desk) Act(ctx context.Context, fs *flag.FlagSet, args []string) error {
 		return explain(err)
 	}
 	return d.Paint.Did(out.Message)
+}
+
+// missed says which word before the first NAME=VALUE should be one, and what to type.
+func (d Desk) missed(all []handlers.Handler, words []string) error {
+	for i, word := range words[:min(len(words), 2)] {
+		if i+1 == len(words) {
+			break
+		}
+		for _, h := range all {
+			at := slices.IndexFunc(h.Actions, func(a handlers.Action) bool { return a.Name == word })
+			if at >= 0 && (i == 0 || h.Name == words[0]) && !slices.ContainsFunc(all, func(h handlers.Handler) bool { return h.Name == word }) {
+				typed := append(append([]string{"companiond act"}, words[:i+1]...), paint.Parameters(h.Actions[at].Schema)...)
+				return d.Usage("%q is no NAME=VALUE; type: %s", words[i+1], strings.Join(typed, " "))
+			}
+		}
+	}
+	return nil
 }
 
 func (d Desk) list(ctx context.Context) ([]handlers.Handler, error) {

@@ -107,6 +107,12 @@ func TestActIsRefused(t *testing.T) {
 		{"lamp.off", `no handler has "lamp.off", and hall can do nothing now; companiond handlers says why`},
 		{"chat.mute viewer=troll minutes=ten", `usage: minutes: "ten" is not what it must be, integer`},
 		{"chat.mute viewer=troll for 10", `usage: "for" is no NAME=VALUE`},
+		{"chat.mute viewer", `usage: "viewer" is no NAME=VALUE; type: companiond act chat.mute viewer=STRING [minutes=INTEGER]`},
+		{"chat.mute troll", `usage: "troll" is no NAME=VALUE; type: companiond act chat.mute viewer=STRING [minutes=INTEGER]`},
+		{"chat.mute viewer minutes=10", `usage: "viewer" is no NAME=VALUE; type: companiond act chat.mute viewer=STRING`},
+		{"chat.mute viewer troll", `usage: "viewer" is no NAME=VALUE; type: companiond act chat.mute viewer=STRING`},
+		{"chat chat.mute viewer", `usage: "viewer" is no NAME=VALUE; type: companiond act chat chat.mute viewer=STRING`},
+		{"lamp.set on", `usage: "on" is no NAME=VALUE; type: companiond act lamp.set`},
 		{"chat.mute viewer=a viewer=b", "usage: viewer is there twice"},
 	} {
 		_, asked, err := types(t, some, nil, append([]string{"act"}, strings.Fields(c.args)...)...)

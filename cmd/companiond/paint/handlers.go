@@ -22,7 +22,7 @@ func (p Painter) Handler(h handlers.Handler) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", p.name(h.Name), p.dim(plain(about, 0)))
 	for _, a := range h.Actions {
-		fmt.Fprintf(&b, "  %s\n", plain(strings.Join(append([]string{a.Name}, parameters(a.Schema)...), " "), 2))
+		fmt.Fprintf(&b, "  %s\n", plain(strings.Join(append([]string{a.Name}, Parameters(a.Schema)...), " "), 2))
 		if a.Description != "" {
 			fmt.Fprintf(&b, "      %s\n", plain(a.Description, 6))
 		}
@@ -40,8 +40,8 @@ func (p Painter) Did(message string) error {
 	return err
 }
 
-// parameters gives those of an action as they are typed, those that it needs first.
-func parameters(schema json.RawMessage) (all []string) {
+// Parameters gives those of an action as they are typed, those that it needs first.
+func Parameters(schema json.RawMessage) (all []string) {
 	var s struct {
 		Properties map[string]struct {
 			Type any

@@ -229,6 +229,9 @@ func (p Painter) aside(format string, args ...any) string {
 	return p.dim(strings.Repeat(" ", 15) + plain(fmt.Sprintf(format, args...), 15))
 }
 
+// Plain is what a terminal may be given of somebody's words, set in by nothing.
+func Plain(s string) string { return plain(s, 0) }
+
 // plain takes what a terminal would act on out of somebody's words: they are
 // not to move the cursor, hide lines or turn the text around. Further lines are
 // set in below the first.

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/companiond/companiond/cmd/companiond/paint"
 	"github.com/companiond/companiond/host/child"
 	"github.com/companiond/companiond/host/door/socket/playout"
 )
@@ -89,7 +90,7 @@ func (d Desk) Play(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	client.Retry = func(err error, _ time.Duration) {
 		if err.Error() != told {
 			told = err.Error()
-			fmt.Fprintf(d.Err, "companiond: %v; trying again until it is there\n", err)
+			d.warn(told + "; trying again until it is there")
 		}
 	}
 	client.Connected = func() {
@@ -100,16 +101,22 @@ func (d Desk) Play(ctx context.Context, fs *flag.FlagSet, args []string) error {
 		}
 		fmt.Fprintf(d.Out, "playing what %s%s with %s; Ctrl-C ends it\n", of, where, filepath.Base(command[0]))
 	}
-	client.Wrong = func(companion string, why error) {
-		if companion != "" {
-			why = fmt.Errorf("a part of what %s says has no sound: %w", companion, why)
-		}
-		fmt.Fprintf(d.Err, "companiond: %v\n", why)
-	}
+	client.Wrong = d.wrong
 	if err = client.Run(ctx); errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
+}
+
+// warn tells of something, which may be a daemon's words, or a handler's.
+func (d Desk) warn(what string) { fmt.Fprintf(d.Err, "companiond: %s\n", paint.Plain(what)) }
+
+// wrong tells why a part has no sound, or what the daemon has to say.
+func (d Desk) wrong(companion string, why error) {
+	if companion != "" {
+		why = fmt.Errorf("a part of what %s says has no sound: %w", companion, why)
+	}
+	d.warn(why.Error())
 }
 
 // command gives the program that plays, and its arguments before the file.

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -65,5 +66,16 @@ func TestCommand(t *testing.T) {
 		if !slices.Equal(got, c.want) || (err == nil) != (c.wrong == "") || err != nil && err.Error() != c.wrong {
 			t.Errorf("%q of %q: %q, %v", c.with, c.there, got, err)
 		}
+	}
+}
+
+// TestNothingMovesTheCursor: what the daemon says is shown on a terminal as words.
+func TestNothingMovesTheCursor(t *testing.T) {
+	var out strings.Builder
+	d := Desk{Err: &out}
+	d.wrong("aya", errors.New("no\x1b[2J voice\u202e"))
+	d.wrong("", errors.New("bye\r\a"))
+	if want := "companiond: a part of what aya says has no sound: no\\u001b[2J voice\\u202e\ncompaniond: bye\\u000d\\u0007\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
 	}
 }

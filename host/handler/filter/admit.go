@@ -8,7 +8,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 )
 
-// patience is how long all handlers and the room together may take about a perception.
+// patience is how long all handlers and the room together may take about a perception, with the wait for the start.
 const patience = 30 * time.Second
 
 // Admit asks about what somebody has a companion perceive, and gives what is to be kept of it. The journal of the
@@ -16,7 +16,7 @@ const patience = 30 * time.Second
 //
 // # Errors
 //
-// CodeDenied where a handler refused it, with its reason; those of Config.Home and of that room. A sender that has gone
+// CodeDenied where a handler refused it, with its reason; CodeUnavailable where those who filter are still being loaded; those of Config.Home and of that room. A sender that has gone
 // ends nothing: what it sent came.
 func (f *Filter) Admit(ctx context.Context, companion string, p abi.Percept) (abi.Percept, error) {
 	if !f.filters(companion) {
@@ -24,6 +24,13 @@ func (f *Filter) Admit(ctx context.Context, companion string, p abi.Percept) (ab
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
+	if f.cfg.Ready != nil {
+		select {
+		case <-f.cfg.Ready:
+		case <-ctx.Done():
+			return p, &abi.Error{Code: abi.CodeUnavailable, Message: "handlers, which look at what companions perceive, are still being loaded; try again", Retry: true}
+		}
+	}
 	room, err := f.cfg.Home(ctx, companion)
 	if err != nil {
 		return p, err

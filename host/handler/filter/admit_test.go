@@ -4,6 +4,8 @@ import (
 	"context"
 	"reflect"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
@@ -62,4 +64,29 @@ func TestAdmit(t *testing.T) {
 			t.Errorf("%s: what cannot be written down: %v", answer, err)
 		}
 	}
+}
+
+// TestNothingPassesBeforeTheStart: a perception waits until the handlers are loaded, and not for ever.
+func TestNothingPassesBeforeTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ready, there := make(chan struct{}), false
+		f := filter.New(filter.Config{
+			Handlers: []filter.Handler{{Name: "m", Module: "m", Companions: []string{"aya"}}}, NewID: func() string { return "x" }, Log: new(logtest.Log).Logger(),
+			Module: func(string) (filter.Module, bool) { return says(`{"refuse":"no"}`), there }, Ready: ready,
+			Home: func(context.Context, string) (rooms.Room, error) { return new(home), nil },
+		})
+		begun := time.Now()
+		_, err := f.Admit(t.Context(), "aya", text("x"))
+		if e := abi.AsError(err); e == nil || e.Code != abi.CodeUnavailable || !e.Retry || time.Since(begun) != 30*time.Second {
+			t.Errorf("after %v: %v", time.Since(begun), err)
+		}
+		if _, err := f.Admit(t.Context(), "kyoko", text("x")); err != nil {
+			t.Errorf("one for whom nobody filters: %v", err)
+		}
+		time.AfterFunc(time.Second, func() { there = true; close(ready) })
+		begun = time.Now()
+		if _, err := f.Admit(t.Context(), "aya", text("x")); abi.CodeOf(err) != abi.CodeDenied || time.Since(begun) != time.Second {
+			t.Errorf("after %v: %v", time.Since(begun), err)
+		}
+	})
 }

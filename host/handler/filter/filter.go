@@ -25,10 +25,11 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/secret/hide"
 )
 
 // Patience is how long one handler may take; then it has failed.
-const Patience = 2 * time.Second
+const Patience = abi.FilterTime * time.Millisecond
 
 // Handler is a table [handler.NAME] of the configuration.
 type Handler = config.Handler
@@ -54,12 +55,14 @@ type Config struct {
 	NewID    func() string                  // unique ids for calls
 	// Home is the room of a companion, see [Filter.Admit].
 	Home func(ctx context.Context, companion string) (rooms.Room, error)
-	// Settings gives what a handler is told as its settings, once for each generation of its module, and hide, which takes
-	// out of a text what nobody else is to read; nil: it is told what stands in its table.
-	Settings func(h Handler) (settings json.RawMessage, hide func(string) string, err error)
+	// Settings gives what a handler is told as its settings, once for each generation of its module, and its secrets, which nobody
+	// else is to read; nil: it is told what stands in its table.
+	Settings func(h Handler) (settings json.RawMessage, secrets *hide.Secrets, err error)
 	// Fits says why a companion cannot perceive what a handler made of a perception; nil: it can perceive all.
 	Fits func(companion string, p abi.Percept) error
-	Log  *slog.Logger
+	// Ready is closed when all modules that are there at the start were loaded or refused: before, perceptions wait. nil: they are.
+	Ready <-chan struct{}
+	Log   *slog.Logger
 }
 
 // Filter asks handlers. Make it with New; it is safe for concurrent use. A nil one lets everything pass.
@@ -72,7 +75,7 @@ type Filter struct {
 func New(c Config) *Filter {
 	f := &Filter{cfg: c}
 	for _, h := range c.Handlers {
-		f.all = append(f.all, &handler{Handler: h, told: told{h.Settings, func(s string) string { return s }}})
+		f.all = append(f.all, &handler{Handler: h, told: told{h.Settings, nil}})
 	}
 	slices.SortStableFunc(f.all, func(a, b *handler) int { return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Name, b.Name)) })
 	return f
@@ -86,7 +89,7 @@ func (f *Filter) Line(ctx context.Context, companion, room, text string) (said s
 	said = text
 	steps, refused = f.ask(ctx, abi.OpLine, companion, room, func(*handler) bool { return true }, func(settings json.RawMessage) any {
 		return abi.Lining{Companion: companion, Text: said, Settings: settings}
-	}, func(raw json.RawMessage) (a answer, err error) {
+	}, func(raw json.RawMessage, secrets *hide.Secrets) (a answer, err error) {
 		lined, err := decode[abi.Lined](raw)
 		switch {
 		case err != nil:
@@ -94,7 +97,7 @@ func (f *Filter) Line(ctx context.Context, companion, room, text string) (said s
 			err = abi.Errorf(abi.CodeInvalid, "it has both refuse and text; it may have one of them")
 		case lined.Text != "" && lined.Text != said:
 			if err = abi.CheckText("text", lined.Text); err == nil {
-				said, a.changed = lined.Text, true
+				said, a.changed = secrets.Own(said, lined.Text), true
 			}
 		}
 		a.refused = lined.Refuse
@@ -108,10 +111,12 @@ func (f *Filter) Sense(ctx context.Context, companion, room string, p abi.Percep
 	perceived = p
 	steps, refused = f.ask(ctx, abi.OpSense, companion, room, func(h *handler) bool { return h.on(p.Title) }, func(settings json.RawMessage) any {
 		return abi.Sensing{Companion: companion, Perception: perceived, Settings: settings}
-	}, func(raw json.RawMessage) (a answer, err error) {
+	}, func(raw json.RawMessage, secrets *hide.Secrets) (a answer, err error) {
 		sensed, err := decode[abi.Sensed](raw)
 		changed, body := perceived, bytes.TrimSpace(sensed.Body)
-		changed.Body = body
+		if changed.Body = body; bytes.Equal(secrets.JSON(perceived.Body), perceived.Body) { // else they are no secrets of its
+			changed.Body = secrets.JSON(body)
+		}
 		switch given := len(body) > 0 && string(body) != "null"; {
 		case err != nil:
 		case sensed.Refuse != "" && given:
@@ -169,7 +174,7 @@ type answer struct {
 }
 
 // ask asks those who filter by an op for a companion, until one refuses.
-func (f *Filter) ask(ctx context.Context, op, companion, room string, which func(*handler) bool, data func(settings json.RawMessage) any, take func(json.RawMessage) (answer, error)) (steps []entry.Step, refused string) {
+func (f *Filter) ask(ctx context.Context, op, companion, room string, which func(*handler) bool, data func(settings json.RawMessage) any, take func(json.RawMessage, *hide.Secrets) (answer, error)) (steps []entry.Step, refused string) {
 	if f == nil {
 		return nil, ""
 	}
@@ -181,9 +186,12 @@ func (f *Filter) ask(ctx context.Context, op, companion, room string, which func
 		if !asked {
 			continue
 		}
+		if why == "" && !h.rest.over(time.Now()) {
+			why = resting
+		}
 		step := entry.Step{Handler: h.Name, Did: entry.DidFail, Reason: why}
 		if why == "" {
-			step = f.step(ctx, h, m, op, room, data(told.settings), take, told.hide)
+			step = f.step(ctx, h, m, op, room, data(told.settings), take, told.secrets)
 		}
 		if steps = append(steps, step); ctx.Err() != nil {
 			return steps, ""
@@ -196,28 +204,37 @@ func (f *Filter) ask(ctx context.Context, op, companion, room string, which func
 }
 
 // step asks one handler.
-func (f *Filter) step(ctx context.Context, h *handler, m Module, op, room string, data any, take func(json.RawMessage) (answer, error), hide func(string) string) entry.Step {
+func (f *Filter) step(ctx context.Context, h *handler, m Module, op, room string, data any, take func(json.RawMessage, *hide.Secrets) (answer, error), secrets *hide.Secrets) entry.Step {
 	begun := time.Now()
-	a, err := f.call(ctx, h, m, op, room, data, take, hide)
+	a, err := f.call(ctx, h, m, op, room, data, take, secrets)
 	s := entry.Step{Handler: h.Name, Did: entry.DidPass, MS: time.Since(begun).Milliseconds()}
 	switch {
 	case err != nil:
-		s.Did, s.Reason = entry.DidFail, short(hide(reason(err)))
+		s.Did, s.Reason = entry.DidFail, short(secrets.Text(reason(err)))
 		if before := h.failed.Swap(&s.Reason); ctx.Err() == nil && (before == nil || *before != s.Reason) { // once, or each piece of a line would say it
 			f.cfg.Log.Warn("a handler failed as a filter", "handler", h.Name, "op", op, "error", s.Reason, "it", cmp.Or(h.Fail, "skip"))
 		}
 	case a.refused != "":
-		s.Did, s.Reason = entry.DidRefuse, short(hide(a.refused))
+		s.Did, s.Reason = entry.DidRefuse, short(secrets.Text(a.refused))
 	case a.changed:
 		s.Did = entry.DidChange
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		h.failed.Store(nil)
+		h.rest.answered()
+	case ctx.Err() != nil: // whoever asked gave up
+	case !isLate(err):
+		h.rest.answered()
+	default:
+		if alone := h.rest.late(begun, time.Now()); alone > 0 {
+			f.cfg.Log.Warn("a handler is late as a filter, and is left alone", "handler", h.Name, "op", op, "for", alone, "it", cmp.Or(h.Fail, "skip"))
+		}
 	}
 	return s
 }
 
-func (f *Filter) call(ctx context.Context, h *handler, m Module, op, room string, data any, take func(json.RawMessage) (answer, error), hide func(string) string) (a answer, err error) {
+func (f *Filter) call(ctx context.Context, h *handler, m Module, op, room string, data any, take func(json.RawMessage, *hide.Secrets) (answer, error), secrets *hide.Secrets) (a answer, err error) {
 	raw, err := json.Marshal(data)
 	if err != nil {
 		return a, err
@@ -228,8 +245,8 @@ func (f *Filter) call(ctx context.Context, h *handler, m Module, op, room string
 	if err != nil {
 		return a, err
 	}
-	if a, err = take(got); err != nil {
-		m.Blame(op, abi.Errorf(abi.CodeOf(err), "%s", hide(reason(err))))
+	if a, err = take(got, secrets); err != nil {
+		m.Blame(op, abi.Errorf(abi.CodeOf(err), "%s", secrets.Text(reason(err))))
 	}
 	return a, err
 }
@@ -245,16 +262,17 @@ type handler struct {
 	said string   // what the log was told last
 
 	failed atomic.Pointer[string] // why it failed last, nil where it has answered since
+	rest   rest
 
 	again bool // its settings could not be had: a file may be there later
 
 	told told
 }
 
-// told is what a module is told as settings, and what takes secrets of these out of a text.
+// told is what a module is told as settings, and the secrets among these.
 type told struct {
 	settings json.RawMessage
-	hide     func(string) string
+	secrets  *hide.Secrets
 }
 
 // on says whether it is asked about perceptions with a title.
@@ -273,17 +291,18 @@ func (h *handler) module(c Config, op string) (m Module, now told, why string, a
 	m, loaded := c.Module(h.Module)
 	if loaded && (m.Generation() != h.seen || h.again) {
 		d := m.Describe()
+		h.rest.answered() // the one before was late, if any
 		h.seen, h.ops, h.bad = m.Generation(), nil, ""
 		if !module.IsCharacter(d) {
 			h.ops = d.Ops
 		}
 		var err error
 		if c.Settings != nil {
-			h.told.settings, h.told.hide, err = c.Settings(h.Handler)
+			h.told.settings, h.told.secrets, err = c.Settings(h.Handler)
 			h.again = err != nil
 		}
 		if err = cmp.Or(err, module.CheckSettings(d, h.told.settings)); err != nil {
-			h.bad = short(h.told.hide(module.Reason(err)))
+			h.bad = short(h.told.secrets.Text(module.Reason(err)))
 		}
 	}
 	asked = slices.Contains(h.ops, op) || h.seen == 0 && h.Fail == stop

@@ -18,6 +18,7 @@ import (
 	"github.com/companiond/companiond/host/handler/filter"
 	"github.com/companiond/companiond/host/logtest"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/secret/hide"
 )
 
 // mod is a module made of a function.
@@ -382,6 +383,34 @@ func TestNobodyFilters(t *testing.T) {
 	}
 }
 
+// TestAHandlerTellsNoSecretOfItsOwn: neither in the words that it leaves, nor in a body, nor in why it refuses; what the companion
+// says by itself, or perceives, is no secret of the handler's.
+func TestAHandlerTellsNoSecretOfItsOwn(t *testing.T) {
+	secrets := new(hide.Secrets)
+	secrets.Add("hunter2")
+	for _, c := range []struct{ answer, was, words, why string }{
+		{`{"text":"it is hunter2","body":"it is hunter2"}`, "x", "it is (secret)", ""},
+		{`{"text":"it is hun\u200bter2","body":"it is hun\u200bter2"}`, "x", "it is (secret)", ""},
+		{`{"text":"a hunter2 ***","body":"a hunter2 ***"}`, "a hunter2 xyz", "a hunter2 ***", ""},
+		{`{"refuse":"not hun\u034fter2"}`, "x", "x", "refused by m: not (secret)"},
+		{`{"refuse":"` + strings.Repeat("y", 193) + ` hunter2"}`, "x", "x", "refused by m: " + strings.Repeat("y", 193) + " (se…"},
+	} {
+		m := says(c.answer)
+		f := filter.New(filter.Config{
+			Handlers: []filter.Handler{{Name: "m", Module: "m", Companions: []string{"aya"}}}, Log: new(logtest.Log).Logger(),
+			Module: func(string) (filter.Module, bool) { return m, true }, NewID: func() string { return "1" },
+			Settings: func(filter.Handler) (json.RawMessage, *hide.Secrets, error) { return nil, secrets, nil },
+		})
+		if said, _, why := f.Line(t.Context(), "aya", "main", c.was); said != c.words || why != c.why {
+			t.Errorf("%s: %q, %q", c.answer, said, why)
+		}
+		want, _ := json.Marshal(c.words)
+		if p, _, why := f.Sense(t.Context(), "aya", "main", text(c.was)); string(p.Body) != string(want) || why != c.why {
+			t.Errorf("%s: %s, %q", c.answer, p.Body, why)
+		}
+	}
+}
+
 // TestASecretThatComesLate: what a handler is told is asked for again where it could not be had, and till then one that stops is
 // asked about no more than it filters.
 func TestASecretThatComesLate(t *testing.T) {
@@ -393,8 +422,8 @@ func TestASecretThatComesLate(t *testing.T) {
 	f := filter.New(filter.Config{
 		Handlers: []filter.Handler{{Name: "guard", Module: "guard", Companions: []string{"aya"}, Fail: "stop"}}, Log: log.Logger(),
 		Module: func(string) (filter.Module, bool) { return m, true }, NewID: func() string { return "1" },
-		Settings: func(filter.Handler) (json.RawMessage, func(string) string, error) {
-			return nil, func(s string) string { return s }, missing
+		Settings: func(filter.Handler) (json.RawMessage, *hide.Secrets, error) {
+			return nil, nil, missing
 		},
 	})
 	if _, steps, refused := f.Line(t.Context(), "aya", "main", "hi"); len(steps) > 0 || refused != "" {

@@ -16,6 +16,8 @@ func reason(err error) string {
 	switch {
 	case errors.As(err, &fault) && fault.Kind == module.FaultTimeout, errors.Is(err, context.DeadlineExceeded):
 		return "it did not answer within " + Patience.String()
+	case errors.As(err, &fault) && fault.Kind == module.FaultFuel:
+		return "it computed for longer than a filter may"
 	case errors.As(err, &fault):
 		return "it broke down: " + string(fault.Kind)
 	}

@@ -12,7 +12,7 @@ import (
 
 // decide does what the sources of an id ask for.
 func (l *loader) decide(s *slot, sources []source) {
-	s.due, s.polled, s.sources = time.Time{}, nil, sources
+	s.due, s.again, s.polled, s.sources = time.Time{}, time.Time{}, nil, sources
 	if len(sources) == 0 {
 		l.missed(s)
 		return
@@ -167,13 +167,17 @@ func (l *loader) ended(o outcome) {
 		}
 	case o.err != nil:
 		// A file that could not be read is worth another look, for it costs little; a
-		// load that failed waits for the next save.
+		// load that failed waits for the next save, unless it took too long.
 		s.sure = s.sure && (o.final || o.key != key{})
 		if !o.final {
 			o.key = key{}
 		}
-		if abi.CodeOf(o.err) == abi.CodeUnavailable { // the file is not to blame
+		switch abi.CodeOf(o.err) {
+		case abi.CodeUnavailable: // the file is not to blame
 			s.due = l.now.Add(l.cfg.Rescan)
+		case abi.CodeTimeout: // nobody knows whether it is: the machine may have been busy
+			s.wait = min(max(2*s.wait, l.cfg.Rescan), longestAgain)
+			s.again = l.now.Add(s.wait)
 		}
 		l.refuse(s, o.src, o.err, o.key)
 	case o.module != nil:

@@ -61,6 +61,9 @@ func newLoader(f *Folder, eyes lookout) *loader {
 func (l *loader) run(ctx context.Context) {
 	l.ctx, l.now = ctx, time.Now()
 	l.patience, l.enough = l.now.Add(10*l.cfg.Debounce), l.now.Add(startAlone)
+	if l.cfg.Handlers {
+		l.enough = l.now.Add(startHandlers)
+	}
 	ear := make(chan func())
 	var listening sync.WaitGroup
 	listening.Go(func() { listen(ctx, ear) })
@@ -177,7 +180,7 @@ func (l *loader) heard(name string) {
 		return
 	}
 	s := l.slot(l.f.finder.idOf(name))
-	s.due, s.polled = at, nil
+	s.due, s.polled, s.wait = at, nil, 0
 }
 
 func (l *loader) slot(id string) *slot {
@@ -251,7 +254,7 @@ func (l *loader) scan() {
 				continue
 			}
 		}
-		s.due, s.polled = l.now.Add(l.cfg.Debounce), now
+		s.due, s.polled, s.wait = l.now.Add(l.cfg.Debounce), now, 0
 	}
 	for id, s := range l.slots {
 		if len(found[id]) == 0 && s.gone.IsZero() && s.due.IsZero() {
@@ -347,15 +350,18 @@ const (
 	// startTogether is how long after the first companion the others may still take whose
 	// files wait in their engine; then the talk begins without them.
 	startTogether = 10 * time.Second
-	// startAlone is how long they may take where there is nobody else.
-	startAlone = 30 * time.Second
+	// startAlone is how long they may take where there is nobody else, and startHandlers where they may be handlers,
+	// which are waited for whoever else is there: what a filter should look at would pass without it.
+	startAlone, startHandlers = 30 * time.Second, 2 * time.Minute
+	// longestAgain is the longest that a load which took too long waits to be tried again: a file that hangs costs little.
+	longestAgain = 10 * time.Minute
 )
 
 // goesOn says that the start does not wait for the files that are left: each of them waits
 // in its engine, which compiles one after the other, or for its place, and has for long.
 func (l *loader) goesOn() bool {
 	for _, s := range l.slots {
-		if s.companion != nil { // the first makes it soon, the others never later
+		if s.companion != nil && !l.cfg.Handlers { // the first makes it soon, the others never later
 			if soon := l.now.Add(startTogether); soon.Before(l.enough) {
 				l.enough = soon
 			}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -147,7 +149,7 @@ func TestEnginesThatFail(t *testing.T) {
 	bubble(t, setUp, func(t *testing.T, r *rig) {
 		write(t, r.path("aya.fake"), saying("one"))
 		r.begin()
-		for why := range fails {
+		for _, why := range slices.Sorted(maps.Keys(fails)) { // what took too long is not the last: it would be tried again
 			r.save("aya.fake", why)
 			r.pass(4 * time.Second)
 			checkStatus(t, r.folder, "aya", module.StateReady, 1, "aya.fake: ")
@@ -268,7 +270,7 @@ func TestWaitingIsNotLate(t *testing.T) {
 		if st := r.folder.Status(); len(st) != 2 || st[0].Progress != "waiting for b.wasm to be compiled" || st[0].State != module.StateLoading {
 			t.Errorf("status %+v", st)
 		}
-		r.pass(time.Hour)
+		r.pass(59*time.Minute + 35*time.Second) // and it is not tried again yet
 		mustVote(t, r.companion("aya"), "patient")
 		checkStatus(t, r.folder, "kyoko", module.StateFailed, 0, "did not load within 30s")
 		if st := r.folder.Status(); st[0].Progress != "" || st[1].Progress != "" {
@@ -278,11 +280,13 @@ func TestWaitingIsNotLate(t *testing.T) {
 }
 
 // The start waits for files that wait in their engine only until others serve, and then
-// for ten seconds; where there are no others, half a minute.
+// for ten seconds; where there are no others, half a minute. For handlers it waits for two minutes: they may be filters.
 func TestReadyBeforeAllIsCompiled(t *testing.T) {
-	for _, alone := range []bool{false, true} {
+	for _, c := range []struct{ alone, handlers bool }{{}, {alone: true}, {handlers: true}, {alone: true, handlers: true}} {
+		alone := c.alone
 		var let chan struct{}
-		bubble(t, func(r *rig, _ *folder.Config) {
+		bubble(t, func(r *rig, cfg *folder.Config) {
+			cfg.Handlers = c.handlers
 			let = make(chan struct{})
 			r.engine.OnLoad = func(ctx context.Context, f module.Source) (module.Module, error) {
 				if f.ID == "slow" {
@@ -301,12 +305,15 @@ func TestReadyBeforeAllIsCompiled(t *testing.T) {
 			} else {
 				write(t, r.path("aya.fake"), saying("quick"))
 			}
+			if c.handlers {
+				want = 2 * time.Minute
+			}
 			old := time.Now().Add(-time.Hour)
 			r.touch("slow.fake", old)
 			begun := time.Now()
 			r.begin()
 			if took := time.Since(begun); took < want || took > want+time.Second {
-				t.Errorf("alone %v: ready after %v, want %v", alone, took, want)
+				t.Errorf("%+v: ready after %v, want %v", c, took, want)
 			}
 			close(let)
 			r.settle()
@@ -332,6 +339,59 @@ func TestUnavailableIsTriedAgain(t *testing.T) {
 		r.pass(21 * time.Second)
 		mustVote(t, r.companion("aya"), "one")
 		checkStatus(t, r.folder, "aya", module.StateReady, 1, "")
+	})
+}
+
+// TestWhatTookTooLongIsTriedAgain: nobody knows whether that was the file's doing. Each time it waits longer, up to ten minutes, and a
+// save is tried at once.
+func TestWhatTookTooLongIsTriedAgain(t *testing.T) {
+	var slow atomic.Bool
+	slow.Store(true)
+	bubble(t, func(r *rig, _ *folder.Config) {
+		r.engine.OnLoad = func(ctx context.Context, f module.Source) (module.Module, error) {
+			if slow.Load() && f.ID == "aya" {
+				return nil, abi.Errorf(abi.CodeTimeout, "the module did not start in time")
+			}
+			return moduletest.LoadScript(ctx, f)
+		}
+	}, func(t *testing.T, r *rig) {
+		write(t, r.path("aya.fake"), saying("one"))
+		r.touch("aya.fake", time.Now().Add(-time.Hour))
+		r.begin()
+		loads := 1
+		for _, wait := range []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second} {
+			r.pass(wait - 2*time.Second)
+			if n := len(r.engine.Loads()); n != loads {
+				t.Errorf("%d loads before %v, want %d", n, wait, loads)
+			}
+			r.pass(2500 * time.Millisecond)
+			if loads++; len(r.engine.Loads()) != loads {
+				t.Errorf("%d loads after %v, want %d", len(r.engine.Loads()), wait, loads)
+			}
+		}
+		checkStatus(t, r.folder, "aya", module.StateFailed, 0, "did not start in time")
+		r.pass(time.Hour)
+		if n := len(r.engine.Loads()) - loads; n < 6 || n > 11 {
+			t.Errorf("%d loads in an hour", n)
+		}
+		slow.Store(false)
+		r.pass(10*time.Minute + time.Second)
+		mustVote(t, r.companion("aya"), "one")
+		checkStatus(t, r.folder, "aya", module.StateReady, 1, "")
+		slow.Store(true)
+		r.save("aya.fake", saying("two"))
+		r.settle()
+		mustVote(t, r.companion("aya"), "one")
+		r.pass(5 * time.Second)
+		loads = len(r.engine.Loads())
+		r.save("aya.fake", saying("three"))
+		r.settle()
+		if n := len(r.engine.Loads()); n != loads+1 {
+			t.Errorf("%d loads, want %d: a save is tried at once", n, loads+1)
+		}
+		slow.Store(false)
+		r.pass(12 * time.Second)
+		mustVote(t, r.companion("aya"), "three")
 	})
 }
 

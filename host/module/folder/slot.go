@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -27,10 +28,12 @@ type slot struct {
 	serving key    // its content
 	stats   stats  // of its file, when it was last found to hold that
 
-	due    time.Time // when to look again; zero: no need
-	polled []source  // what a rescan saw, which must be the same when due; nil after an event
-	gone   time.Time // when it leaves; zero while it has sources
-	known  bool      // it had sources once, so that doors show it
+	due    time.Time     // when to look again; zero: no need
+	polled []source      // what a rescan saw, which must be the same when due; nil after an event
+	gone   time.Time     // when it leaves; zero while it has sources
+	again  time.Time     // when a load that took too long is tried again; zero: not
+	wait   time.Duration // how long that waited
+	known  bool          // it had sources once, so that doors show it
 
 	want  *source // to be loaded next
 	asked uint64  // when that was wanted, in the order of all
@@ -39,13 +42,8 @@ type slot struct {
 }
 
 // next gives when to look at it again. The wait for quiet comes before the wait
-// for a file that is gone, which may be coming back just now.
-func (s *slot) next() time.Time {
-	if !s.due.IsZero() {
-		return s.due
-	}
-	return s.gone
-}
+// for a file that is gone, which may be coming back just now, and that before another try.
+func (s *slot) next() time.Time { return cmp.Or(s.due, s.gone, s.again) }
 
 // holds says that nobody else may have an id that reads like this one: it is
 // loaded, or is being loaded just now.

@@ -55,7 +55,11 @@ func (m *Module) ask(ctx context.Context, p *program, req abi.Request, loaded bo
 		m.settle(p, c, done, cancel)
 		return nil, &module.Fault{Kind: module.FaultTimeout, Cause: context.Cause(ctx)}
 	}
-	if work := m.owe(p, before); work > m.engine.cfg.CPUPerCall {
+	most := m.engine.cfg.CPUPerCall
+	if abi.Filters(req.Op) {
+		most /= abi.FilterShare
+	}
+	if work := m.owe(p, before); work > most {
 		m.drop(p, "it computed too long")
 		cancel()
 		return nil, &module.Fault{Kind: module.FaultFuel, Cause: fmt.Errorf("it has computed for %v in a call, or in several that were given up", work.Round(time.Millisecond))}

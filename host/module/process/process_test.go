@@ -109,7 +109,7 @@ func answer(ctx context.Context, name string, req abi.Request, s wire.Stream) er
 		return reply(`{"ok":{"abi":"1","name":"Tiny","ops":["vote","speak"]}}`)
 	case abi.OpSpeak: // also where others hang
 		return reply(`{"ok":{"text":"hello"}}`)
-	case abi.OpVote:
+	case abi.OpVote, abi.OpLine:
 	default:
 		return reply(`{"error":{"code":"unknown_op","message":"what?"}}`)
 	}
@@ -356,6 +356,41 @@ func TestComputes(t *testing.T) {
 		_, err := ask(t, m, abi.OpSpeak, waittest.Long)
 		return err == nil
 	})
+}
+
+// A filter has less time, and is found out by less, also when it answers between.
+func TestAFilterComputes(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the system does not say what a program takes")
+	}
+	m := load(t, newEngine(t, func(c *Config) { c.CPUPerCall = time.Second }), "computes")
+	kind := func(op string) module.FaultKind {
+		m.mu.Lock()
+		p := m.current
+		m.mu.Unlock()
+		before := p.cpu()
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			defer cancel()
+			waittest.Until(t, "it has computed", func() bool { return p.cpu()-before > 300*time.Millisecond })
+		}()
+		_, err := m.Call(ctx, abi.Request{Op: op, ID: "1", Data: json.RawMessage(`{}`)})
+		var fault *module.Fault
+		if !errors.As(err, &fault) {
+			t.Fatal(err)
+		}
+		return fault.Kind
+	}
+	if got := kind(abi.OpVote); got != module.FaultTimeout {
+		t.Errorf("a vote: %s", got)
+	}
+	waittest.Until(t, "it is called again", func() bool {
+		_, err := ask(t, m, abi.OpSpeak, waittest.Long)
+		return err == nil
+	})
+	if got := kind(abi.OpLine); got != module.FaultFuel {
+		t.Errorf("a filter: %s", got)
+	}
 }
 
 // A program that is stopped is found out by its health, and replaced though nobody calls.

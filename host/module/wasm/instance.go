@@ -149,6 +149,7 @@ func (i *instance) run(ctx context.Context, req abi.Request, asks bool) (json.Ra
 	ctx = i.begin(ctx)
 	defer i.end()
 	i.did.Owe(i.m.debt)
+	i.did.Of(req.Op)
 	i.pending, i.asks, i.of = request, asks, req
 	i.of.Data = nil
 	stack := [1]uint64{uint64(len(request))}

@@ -118,6 +118,25 @@ func TestWorkIsCounted(t *testing.T) {
 	}
 }
 
+// A filter hangs sooner than others, in its own time, and one that answers between two hangs is put aside all the same: nothing
+// is owed by then.
+func TestAFilterThatHangsIsPutAside(t *testing.T) {
+	m := load(t, newTestEngine(t, func(c *Config) { c.FuelPerCall = 500_000_000 }), tinyFile(tiny{vote: forever()}))
+	c := module.NewCompanion("tiny", module.NewGeneration(1, "wasm", m), module.Limits{}, slog.New(slog.DiscardHandler))
+	for i := range 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), waittest.Long)
+		_, err := c.Call(ctx, abi.Request{Op: abi.OpLine, Data: json.RawMessage(`{}`)})
+		cancel()
+		fault(t, err, module.FaultFuel, "more than 100000000 units")
+		if _, err = c.Call(t.Context(), abi.Request{Op: abi.OpDescribe}); (i == 2) != (abi.CodeOf(err) == abi.CodeUnavailable) {
+			t.Errorf("after %d hangs: %v", i+1, err)
+		}
+	}
+	if s := c.Status(time.Now()); s.State != module.StateQuarantined || s.Faults != 3 {
+		t.Errorf("status %+v", s)
+	}
+}
+
 // One that waits for the host past every limit is not, and neither is one that computes
 // where the machine lets it do too little in the time: its call has burned what a fast
 // one burns, and less than it may.

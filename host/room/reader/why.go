@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
@@ -22,6 +23,7 @@ type Why struct {
 	Handled  []Handled      `json:"handled,omitempty"` // what handlers did about its words, and about what led to it
 	Text     string         `json:"text"`              // all this in words
 
+	broken  string // why no more of the message was said
 	closing string // why the talk came nearer to its end, or to it; "" where it is not about that
 }
 
@@ -56,6 +58,9 @@ func (r Room) Why(ctx context.Context, seq uint64) (Why, error) {
 	}
 	if m, ok := led.Message(); ok && m.Seq > found.Seq {
 		w.Message = &m
+		if b, err := entry.Decode[entry.Said](led); err == nil {
+			w.broken = b.Broken
+		}
 	}
 	if w.Decision.Outcome == entry.OutcomeClosed && w.closing == "" {
 		if w.closing, err = r.closed(ctx, found.Seq); err != nil {
@@ -89,6 +94,9 @@ func (w Why) words() string {
 	text += turn.Explain(w.Decision)
 	if w.Message != nil {
 		text += fmt.Sprintf("\n#%d %s: %s", w.Message.Seq, w.Message.From, w.Message.Text)
+	}
+	if w.broken != "" {
+		text += "\nits end is missing: " + strings.Join(strings.Fields(w.broken), " ") // it may be a module's own words
 	}
 	for _, h := range w.Handled {
 		text += h.words()

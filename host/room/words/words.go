@@ -7,8 +7,10 @@ package words
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
@@ -40,11 +42,75 @@ type line struct {
 	said    string     // as they went out
 	refused string     // why nothing more of it does
 	over    bool
+
+	time spent // that handlers took about it
+}
+
+// spent is the time that handlers took about a line. It may be asked for while they take some.
+type spent struct {
+	mu    sync.Mutex
+	whole time.Duration
+	since time.Time // when they were asked last; zero: none is asked now
+	by    map[string]int64
+}
+
+func (s *spent) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.since = time.Now()
+}
+
+func (s *spent) end(steps []entry.Step) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.whole += time.Since(s.since)
+	s.since = time.Time{}
+	if s.by == nil {
+		s.by = map[string]int64{}
+	}
+	for _, step := range steps {
+		s.by[step.Handler] += step.MS
+	}
+}
+
+// told tells of it, and of whoever took most; empty where it is less than least.
+func (s *spent) told(least time.Duration) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	whole := s.whole
+	if !s.since.IsZero() {
+		whole += time.Since(s.since)
+	}
+	if whole < least {
+		return ""
+	}
+	told, most := fmt.Sprintf("handlers looked at its words for %v of that", whole.Round(100*time.Millisecond)), ""
+	for name, ms := range s.by {
+		if most == "" || ms > s.by[most] || ms == s.by[most] && name < most {
+			most = name
+		}
+	}
+	if most != "" && s.by[most] > 0 {
+		told += ", most of all " + most
+	}
+	return told
 }
 
 // New makes words of a room; a nil filter lets all pass.
 func New(room string, f Filter) *Words {
 	return &Words{room: room, filter: f, lines: map[string]*line{}}
+}
+
+// leastTold is more than handlers take that are well.
+const leastTold = time.Second
+
+// Took tells how long handlers looked at the words of the line of a call, where that is worth telling.
+func (w *Words) Took(call string) string {
+	l := w.line(call)
+	if l == nil {
+		return ""
+	}
+	return l.time.told(leastTold)
 }
 
 // Begin says that a call makes the line of a grant, until the end of it is asked for.
@@ -86,7 +152,7 @@ func (w *Words) Piece(ctx context.Context, who, call string, a abi.SayAsk, tell 
 		return abi.Errorf(abi.CodeDenied, "say: the line of %s is over", who)
 	}
 	own := a.Text
-	said, handled, refused, err := w.Ask(ctx, who, own)
+	said, handled, refused, err := w.ask(ctx, who, own, l)
 	if err != nil {
 		return err
 	}
@@ -138,7 +204,7 @@ func (w *Words) Rest(ctx context.Context, who, call string, own abi.Line) (whole
 	case strings.TrimSpace(rest) == "":
 		whole.Text = l.said + rest
 	default:
-		if rest, whole.Handled, whole.Refused, err = w.Ask(ctx, who, rest); err != nil {
+		if rest, whole.Handled, whole.Refused, err = w.ask(ctx, who, rest, l); err != nil {
 			return Whole{}, err
 		}
 		if whole.Text = l.said + rest; whole.Refused != "" {
@@ -177,10 +243,17 @@ func retold(own abi.Line, l *line, said string) []byte {
 // Ask asks about words that come at once. handled is what is to be written down, nil where no handler was asked. The error is
 // that of ctx, which ended before all were.
 func (w *Words) Ask(ctx context.Context, who, text string) (said string, handled *entry.Handled, refused string, err error) {
+	return w.ask(ctx, who, text, &line{})
+}
+
+// ask is Ask for words of a line.
+func (w *Words) ask(ctx context.Context, who, text string, l *line) (said string, handled *entry.Handled, refused string, err error) {
 	if w.filter == nil {
 		return text, nil, "", nil
 	}
+	l.time.begin()
 	said, steps, refused := w.filter.Line(ctx, who, w.room, text)
+	l.time.end(steps)
 	switch {
 	case len(steps) == 0:
 		return text, nil, "", nil

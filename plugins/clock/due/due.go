@@ -24,7 +24,7 @@ const Schema = `{
       "description": "Times of the day, such as \"07:00\""
     },
     "every": {"type": "integer", "minimum": 1, "maximum": 1440, "description": "Every so many minutes: 30 is each full and half hour"},
-    "zone": {"type": "string", "description": "Where that is: an offset such as \"+09:00\", which is meant where there is none, or a name such as \"Europe/Berlin\""},
+    "zone": {"type": "string", "format": "time-zone", "description": "Where that is: an offset such as \"+09:00\", which is meant where there is none, or a name such as \"Europe/Berlin\""},
     "perception": {"type": "string", "minLength": 1, "description": "Title of the perception in the card; \"clock\" where there is none"}
   },
   "additionalProperties": false

@@ -35,7 +35,7 @@ const schema = `{
 	"parallel": {"type": "integer", "minimum": 1, "maximum": 8, "description": "How many parts are made at once; 2 if not set."},
 	"dictionary": {"type": "object", "additionalProperties": {"type": "string"}, "description": "How words are read, as AI = \"エーアイ\": the longest first, and of Latin letters whole words."},
 	"voice": {"$ref": "#/$defs/voice", "description": "The voice of companions that have none of their own."},
-	"voices": {"type": "object", "additionalProperties": {"$ref": "#/$defs/voice"}, "description": "The voice of each companion, by its id."}
+	"voices": {"type": "object", "propertyNames": {"format": "companion"}, "additionalProperties": {"$ref": "#/$defs/voice"}, "description": "The voice of each companion, by its id."}
 },
 "$defs": {
 	"emotion": {"type": "object", "additionalProperties": false, "properties": {

@@ -17,6 +17,8 @@ import (
 	"math"
 	"runtime"
 	"time"
+
+	"github.com/companiond/companiond/abi"
 )
 
 const (
@@ -67,6 +69,17 @@ func (w *Work) Begin(budget int64, interpreted bool) {
 
 // Owe puts what calls before did on the account of this one.
 func (w *Work) Owe(d Debt) { w.units, w.looked, w.before = d.Units, d.Units, d.Time }
+
+// Of says which op the call is of: those of filters have a part of the budget. Of what they owe they have half of that at most,
+// for it may be of an op that may do more.
+func (w *Work) Of(op string) {
+	if !abi.Filters(op) {
+		return
+	}
+	w.budget, w.most = w.budget/abi.FilterShare, w.most/abi.FilterShare
+	w.units, w.before = min(w.units, w.budget/2), min(w.before, w.most/2)
+	w.looked = w.units
+}
 
 // End ends the counting. It may be called again.
 func (w *Work) End() {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/companiond/companiond/abi"
 )
 
 // compute takes processor time.
@@ -36,6 +38,15 @@ func TestUnits(t *testing.T) {
 	w.Begin(1000, false)
 	if d := w.Done(); d != (Debt{}) {
 		t.Errorf("a new call has done %+v", d)
+	}
+	w.Begin(1000, false)
+	w.Owe(Debt{Units: 900})
+	if w.Of(abi.OpLine); w.Add(100) != nil || w.Add(1) == nil {
+		t.Errorf("a filter has another share, or owes more than half of it: %+v", w.Done())
+	}
+	w.Begin(1000, false)
+	if w.Of(abi.OpVote); w.Add(1000) != nil || w.Add(1) == nil {
+		t.Errorf("a vote has another share: %+v", w.Done())
 	}
 	w.Begin(math.MaxInt64, false)
 	if err := w.Add(1 << 50); err != nil {
