@@ -92,8 +92,12 @@ func (v *vm) Start(g *wasm.Guest) error {
 	if err != nil {
 		return err
 	}
+	g.Alike()
 	return v.startModule()
 }
+
+// Resume implements [wasm.Driver].
+func (v *vm) Resume(g *wasm.Guest) { v.g = g }
 
 // startPrelude runs the prelude, and keeps its door.
 func (v *vm) startPrelude() error {

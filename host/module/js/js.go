@@ -4,7 +4,8 @@
 // A file's exports are the ops that it answers, functions that take and give what ABI.md says. It finds the globals host, kv,
 // say and console (prelude.js), and nothing of a browser or of Node: no timers, no network but what is granted.
 //
-// The package runs nothing outside of WebAssembly, and keeps no state of a module across its instances.
+// The package runs nothing outside of WebAssembly, and keeps no state of a module across its instances; the engine of WebAssembly
+// does, of one that sleeps.
 package js
 
 import (
@@ -26,7 +27,7 @@ func Interpreter(image []byte) *wasm.Interpreter {
 	if image == nil {
 		return nil
 	}
-	return &wasm.Interpreter{Name: name, Image: image, Imports: imports()}
+	return &wasm.Interpreter{Name: name, Image: image, Imports: imports(), Globals: []string{"__stack_pointer"}}
 }
 
 // Engine loads JavaScript and TypeScript. The zero value takes files, and loads none: it stands for a build without them.

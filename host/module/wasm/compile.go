@@ -10,6 +10,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/wasm/border"
 	"github.com/companiond/companiond/host/module/wasm/codecache"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
 	"github.com/companiond/companiond/host/module/wasm/fuel"
@@ -60,7 +61,7 @@ func (e *Engine) prepare(ctx context.Context, data []byte) (image []byte, err er
 	if e.cfg.Guard == GuardFuel {
 		data, err = fuel.Rewrite(data, slice)
 		if err != nil {
-			return nil, unreadable(err)
+			return nil, border.Unreadable(err)
 		}
 	}
 	data, err = fuel.BoundTables(data)
@@ -69,20 +70,9 @@ func (e *Engine) prepare(ctx context.Context, data []byte) (image []byte, err er
 	}
 	data, err = fuel.MergeData(data)
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, border.Unreadable(err)
 	}
 	return data, nil
-}
-
-// unreadable says what is wrong with a file that package fuel cannot read.
-func unreadable(err error) error {
-	switch {
-	case errors.Is(err, fuel.ErrUnsupported):
-		return abi.Errorf(abi.CodeInvalid, "the module cannot be loaded: %w; abi/ABI.md says what a file may use: WebAssembly 2.0, and nothing newer", err)
-	case errors.Is(err, fuel.ErrTooMuch):
-		return abi.Errorf(abi.CodeTooLarge, "%w", err)
-	}
-	return abi.Errorf(abi.CodeInvalid, "the module is broken: %w", err)
 }
 
 // result is the outcome of seeking machine code.

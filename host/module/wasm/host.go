@@ -2,9 +2,7 @@ package wasm
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
-	"unicode/utf16"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -12,6 +10,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/guestlog"
+	"github.com/companiond/companiond/host/module/wasm/border"
 	"github.com/companiond/companiond/host/module/wasm/fuel"
 	"github.com/companiond/companiond/host/module/wasm/sig"
 	"github.com/companiond/companiond/host/module/wasm/wasi"
@@ -71,8 +70,8 @@ func wasiFuncs() []hostFunc {
 
 // importable gives the types of all functions that guests may import, by
 // module.name.
-func importable(guard Guard) map[string]string {
-	types := make(map[string]string)
+func importable(guard Guard) border.Known {
+	types := make(border.Known)
 	for _, h := range hostModules(guard) {
 		for _, f := range h.funcs {
 			types[h.name+"."+f.name] = sig.Text(sig.Types(f.params), sig.Types(f.results))
@@ -182,29 +181,8 @@ func (e *Engine) ofInterpreter() (funcs []hostFunc) {
 
 // hostAbort is how AssemblyScript gives up.
 func hostAbort(_ *instance, mem api.Memory, stack []uint64) {
-	panic(trapf("abort: %s at %s:%d:%d", assemblyString(mem, uint32(stack[0])),
-		assemblyString(mem, uint32(stack[1])), uint32(stack[2]), uint32(stack[3])))
-}
-
-// assemblyString reads an AssemblyScript string: UTF-16, its length in bytes
-// in the four bytes before it.
-func assemblyString(mem api.Memory, ptr uint32) string {
-	if ptr < 4 {
-		return "?"
-	}
-	n, ok := mem.ReadUint32Le(ptr - 4)
-	if !ok {
-		return "?"
-	}
-	raw, ok := mem.Read(ptr, min(n, maxLog)&^1)
-	if !ok {
-		return "?"
-	}
-	units := make([]uint16, len(raw)/2)
-	for k := range units {
-		units[k] = binary.LittleEndian.Uint16(raw[2*k:])
-	}
-	return string(utf16.Decode(units))
+	panic(trapf("abort: %s at %s:%d:%d", border.AssemblyString(mem, uint32(stack[0]), maxLog),
+		border.AssemblyString(mem, uint32(stack[1]), maxLog), uint32(stack[2]), uint32(stack[3])))
 }
 
 // stop ends a guest: a host function panics with it, and wazero returns it

@@ -8,6 +8,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/guestlog"
+	"github.com/companiond/companiond/host/module/wasm/border"
 	"github.com/companiond/companiond/host/module/wasm/fuel"
 )
 
@@ -17,6 +18,9 @@ type Interpreter struct {
 	Name    string // of the engine, for what it runs
 	Image   []byte
 	Imports []Import
+	// Globals are the exported globals of type i32 in which, beside its memory, all stands that an instance has of its own while it is
+	// not called. Such instances are put to sleep. nil: there is more, and they are not.
+	Globals []string
 }
 
 // Import is a function of "env" that an interpreter imports. Its types are a letter each, i for i32.
@@ -31,6 +35,8 @@ type Driver interface {
 	Start(g *Guest) error
 	// Call hands the source a request, and gives its reply. Errors are the guest's, which loses its instance.
 	Call(request []byte) (reply []byte, err error)
+	// Resume has it go on with another instance, which has all that the one before had; with nil, with none until then.
+	Resume(g *Guest)
 }
 
 // Guest is an instance as its driver sees it, while it starts or is called.
@@ -68,6 +74,9 @@ func (g *Guest) Write(at uint32, b []byte) bool {
 	return g.i.guest.Memory().Write(at, b)
 }
 
+// Alike says that about the same stands in memory now in all instances: of one that sleeps is kept what differs from that.
+func (g *Guest) Alike() { g.i.m.engine.asleep.Base(g.i.guest) }
+
 // Ask asks the host, as host_call does.
 func (g *Guest) Ask(ask []byte) (answer []byte) { return g.i.ask(ask, len(ask)) }
 
@@ -98,7 +107,7 @@ func (e *Engine) MemoryLimit() int64 { return e.cfg.MaxMemory }
 func (e *Engine) Interpret(ctx context.Context, s module.Source, drive func() Driver) (module.Module, error) {
 	about, err := fuel.Inspect(e.cfg.Interpreter.Image)
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, border.Unreadable(err)
 	}
 	return e.load(ctx, s, e.cfg.Interpreter.Image, about.Weight, drive)
 }

@@ -27,13 +27,15 @@
 //
 // A call that does not end in a reply costs the instance, never the module: the
 // next call gets a new instance of the same compiled code, started right away.
+// An instance that nobody asks for is put to sleep where that is possible, and else
+// taken away; see [Interpreter].
 //
 // The package never ends a host function. A guest inside
 // module.HostCalls stays there until HostCall returns, so HostCall must obey
 // its ctx, which ends with the call; and HostCall must not call the module it
 // answers, which would wait for itself. It does not know which host ops there are
 // and which are granted; it watches no folder, and it keeps no state of a guest
-// across instances.
+// across instances but that of one that sleeps, in memory alone.
 package wasm
 
 import (
@@ -54,6 +56,7 @@ import (
 	"github.com/companiond/companiond/host/module/wasm/codecache"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
 	"github.com/companiond/companiond/host/module/wasm/meter"
+	"github.com/companiond/companiond/host/module/wasm/snapshot"
 )
 
 // Guard names what stops a guest that does not return.
@@ -178,6 +181,7 @@ type Engine struct {
 	loading     sync.Mutex     // while code is taken out of the cache
 	busy        sync.WaitGroup // whatever runs beside a Load
 	closing     chan struct{}
+	asleep      *snapshot.Shelf[*Module, Driver]
 
 	mu      sync.Mutex
 	closed  bool
@@ -234,6 +238,7 @@ func newEngine(cfg Config, compile bool) (*Engine, error) {
 		quickStarts: make(chan struct{}, quickStarts),
 		slowStarts:  make(chan struct{}, slowStarts),
 		closing:     make(chan struct{}),
+		asleep:      snapshot.New[*Module, Driver](asleepTotal, asleepOne),
 		modules:     make(map[*Module]struct{}),
 		forms:       make(map[codecache.Key]*form),
 	}
