@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/companiond/companiond/host/door/web/memories"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/module/js/npm"
 	"github.com/companiond/companiond/sdk/scaffold"
@@ -67,6 +68,41 @@ func TestTypeScriptInTheFolder(t *testing.T) {
 		}
 		return false
 	})
+}
+
+// TestForgottenInVariables: what a character has in variables is gone when words are erased, also where it cannot be loaded anew,
+// because its file has a mistake by now.
+func TestForgottenInVariables(t *testing.T) {
+	if npm.QuickJS() == nil {
+		t.Skip("built without JavaScript: make build, and -tags npm")
+	}
+	h := newHome(t)
+	h.open("[room.main]\nsilence = \"0s\"\npace = \"0s\"\n")
+	says := func(who, text string) {
+		t.Helper()
+		h.say("main", who, "a secret of "+who)
+		h.until(text, func() bool {
+			all := h.messages("main")
+			return len(all) > 0 && all[len(all)-1].Text == text
+		})
+	}
+	h.save("mio.js", []byte(`
+const told = [];
+export function vote() { return { state: "speak", importance: 5 } }
+export function speak({ message }) { told.push(message.text); return "I know of " + told.length }
+`))
+	h.until("she is there", func() bool { return h.companion("mio").State == "ready" })
+	says("mika", "I know of 1")
+	says("taro", "I know of 2")
+	h.save("mio.js", []byte("const told = ["))
+	h.until("the mistake is told", func() bool { return h.companion("mio").Error != "" })
+	var o memories.Order
+	h.send("POST", "/v1/forget", `{"who":"mika","confirm":"mika"}`, &o)
+	h.settled(o)
+	if c := h.companion("mio"); c.Generation != 1 {
+		t.Errorf("she is %+v", c)
+	}
+	says("taro", "I know of 1")
 }
 
 // TestNewCharacterInTypeScript: what companiond new writes is a character, in a folder, that talks and remembers how often.

@@ -197,8 +197,9 @@ type Engine struct {
 }
 
 var (
-	_ module.Engine = (*Engine)(nil)
-	_ module.Closer = (*Engine)(nil)
+	_ module.Engine    = (*Engine)(nil)
+	_ module.Closer    = (*Engine)(nil)
+	_ module.Forgetter = (*Engine)(nil)
 )
 
 // New makes an engine. Close it to release compiled code and the cache.
