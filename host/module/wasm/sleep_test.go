@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -390,4 +391,27 @@ func resident(b *testing.B) int64 {
 		b.Fatal(err)
 	}
 	return pages * int64(os.Getpagesize())
+}
+
+// TestFallsAsleepByItself: three minutes after the last call it sleeps, ten and it still does.
+func TestFallsAsleepByItself(t *testing.T) {
+	_, scripts := newGuests(t)
+	loadJS(t, scripts, counts) // so that its machine code is in the cache
+	synctest.Test(t, func(t *testing.T) {
+		e, scripts := newGuests(t)
+		m := loadJS(t, scripts, counts)
+		event(t, m, "a")
+		time.Sleep(wasm.SleepTime - 10*time.Second)
+		if e.Kept() != 0 {
+			t.Error("it sleeps early")
+		}
+		time.Sleep(20 * time.Second)
+		if e.Kept() == 0 || e.Alive() != 0 {
+			t.Error("it does not sleep")
+		}
+		time.Sleep(2 * wasm.IdleTime)
+		if is := event(t, m, "b"); is.N != 2 {
+			t.Errorf("then it says %+v", is)
+		}
+	})
 }
