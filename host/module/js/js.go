@@ -20,14 +20,15 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm"
+	"github.com/companiond/companiond/host/module/wasm/drive"
 )
 
 // Interpreter gives a file of QuickJS as the engine of WebAssembly takes it, nil of nil.
-func Interpreter(image []byte) *wasm.Interpreter {
+func Interpreter(image []byte) *drive.Interpreter {
 	if image == nil {
 		return nil
 	}
-	return &wasm.Interpreter{Name: name, Image: image, Imports: imports(), Globals: []string{"__stack_pointer"}}
+	return &drive.Interpreter{Name: name, Image: image, Imports: imports(), Globals: []string{"__stack_pointer"}}
 }
 
 // Engine loads JavaScript and TypeScript. The zero value takes files, and loads none: it stands for a build without them.
@@ -116,7 +117,7 @@ func (e *Engine) Load(ctx context.Context, s module.Source) (module.Module, erro
 	if strings.TrimSpace(string(files[script.main])) == "" {
 		return nil, abi.Errorf(abi.CodeInvalid, "%s is empty: not yet written?", script.main)
 	}
-	return e.guests.Interpret(ctx, s, func() wasm.Driver { return &vm{script: script} })
+	return e.guests.Interpret(ctx, s, func() drive.Driver { return &vm{script: script} })
 }
 
 // read gives a file as JavaScript, "" of one that is none.

@@ -13,7 +13,6 @@ import (
 	"github.com/companiond/companiond/host/module/wasm/border"
 	"github.com/companiond/companiond/host/module/wasm/codecache"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
-	"github.com/companiond/companiond/host/module/wasm/fuel"
 )
 
 const (
@@ -58,21 +57,11 @@ func (e *Engine) prepare(ctx context.Context, data []byte) (image []byte, err er
 		return nil, err
 	}
 	defer done()
-	if e.cfg.Guard == GuardFuel {
-		data, err = fuel.Rewrite(data, slice)
-		if err != nil {
-			return nil, border.Unreadable(err)
-		}
+	units := int32(slice)
+	if e.cfg.Guard != GuardFuel {
+		units = 0
 	}
-	data, err = fuel.BoundTables(data)
-	if err != nil {
-		return nil, abi.Errorf(abi.CodeInvalid, "the module cannot be loaded: %w", err)
-	}
-	data, err = fuel.MergeData(data)
-	if err != nil {
-		return nil, border.Unreadable(err)
-	}
-	return data, nil
+	return border.Prepare(data, units)
 }
 
 // result is the outcome of seeking machine code.

@@ -17,6 +17,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/border"
+	"github.com/companiond/companiond/host/module/wasm/drive"
 	"github.com/companiond/companiond/host/module/wasm/memory"
 	"github.com/companiond/companiond/host/module/wasm/meter"
 	"github.com/companiond/companiond/host/module/wasm/wasi"
@@ -28,7 +29,7 @@ type instance struct {
 	m      *Module
 	guest  api.Module
 	call   api.Function // companion_v1_call; kept, for each api.Function owns a stack
-	driver Driver       // or nil, and then hot is, too
+	driver drive.Driver // or nil, and then hot is, too
 	hot    map[string]api.Function
 	memory memory.Memory
 	wasi   wasi.Process
@@ -117,9 +118,9 @@ func (m *Module) newInstance() *instance {
 
 // ready has a new instance be as its calls want it.
 func (i *instance) ready() (err error) {
-	if i.m.drive != nil {
-		i.driver = i.m.drive()
-		err = i.driver.Start(&Guest{i})
+	if i.m.way.drive != nil {
+		i.driver = i.m.way.drive()
+		err = i.driver.Start(guest{i})
 	}
 	return err
 }
@@ -140,7 +141,7 @@ func (i *instance) instantiate(ctx context.Context, ready func() error, start ..
 	if err != nil {
 		return err
 	}
-	if i.m.drive == nil {
+	if i.m.way.drive == nil {
 		i.call = i.guest.ExportedFunction(abi.Export)
 	}
 	err = ready()

@@ -11,6 +11,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/border"
+	"github.com/companiond/companiond/host/module/wasm/fuel"
 )
 
 // Load makes a module of a whole .wasm file: it checks the file, takes its machine code
@@ -28,16 +29,20 @@ import (
 // CodeTimeout that ctx ended first; CodeUnavailable that it cannot be compiled just now,
 // or the engine is closing.
 func (e *Engine) Load(ctx context.Context, s module.Source) (module.Module, error) {
-	about, err := border.Check(s.Data, importable(e.cfg.Guard), e.cfg.MaxMemory)
+	var w *way
+	about, err := border.Check(s.Data, e.cfg.MaxMemory, func(imports []fuel.Import) border.Rules {
+		w = e.way(imports, s)
+		return w.rules
+	})
 	if err != nil {
 		e.loaded.Add(1)
 		return nil, err
 	}
-	return e.load(ctx, s, s.Data, about.Weight, nil)
+	return e.load(ctx, s, s.Data, about.Weight, w)
 }
 
-// load makes a module of an image, whose instances have drivers where it is an interpreter.
-func (e *Engine) load(ctx context.Context, s module.Source, image []byte, weight int64, drive func() Driver) (module.Module, error) {
+// load makes a module of an image, whose instances are asked in a way.
+func (e *Engine) load(ctx context.Context, s module.Source, image []byte, weight int64, w *way) (module.Module, error) {
 	defer e.loaded.Add(1) // also what was refused took memory
 	image, err := e.prepare(ctx, image)
 	if err != nil {
@@ -55,7 +60,7 @@ func (e *Engine) load(ctx context.Context, s module.Source, image []byte, weight
 		if err != nil {
 			return nil, err
 		}
-		return e.begin(ctx, s, f, nil, drive)
+		return e.begin(ctx, s, f, nil, w)
 	}
 	sought, err := e.seek(image, s)
 	if err != nil {
@@ -66,9 +71,9 @@ func (e *Engine) load(ctx context.Context, s module.Source, image []byte, weight
 		return nil, err
 	}
 	if f.machine {
-		return e.begin(ctx, s, f, nil, drive)
+		return e.begin(ctx, s, f, nil, w)
 	}
-	m, err := e.begin(ctx, s, f, sought, drive)
+	m, err := e.begin(ctx, s, f, sought, w)
 	if err == nil {
 		return m, nil
 	}
@@ -81,7 +86,7 @@ func (e *Engine) load(ctx context.Context, s module.Source, image []byte, weight
 		if r.err != nil {
 			return nil, err
 		}
-		return e.begin(ctx, s, r.form, nil, drive)
+		return e.begin(ctx, s, r.form, nil, w)
 	case <-ctx.Done():
 		e.abandon(sought)
 		return nil, err
@@ -90,11 +95,9 @@ func (e *Engine) load(ctx context.Context, s module.Source, image []byte, weight
 
 // begin makes a module of code that is there, and has it change over to what is sought;
 // nil is nothing. The form is given back where it does not start.
-func (e *Engine) begin(ctx context.Context, s module.Source, f *form, sought *job, drive func() Driver) (module.Module, error) {
+func (e *Engine) begin(ctx context.Context, s module.Source, f *form, sought *job, w *way) (module.Module, error) {
 	m := e.newModule(s, f)
-	if m.drive, m.kind = drive, e.Name(); drive != nil {
-		m.kind = e.cfg.Interpreter.Name
-	}
+	m.way = w
 	if err := m.begin(ctx, s.Progress); err != nil {
 		_ = m.Close(context.WithoutCancel(ctx))
 		return nil, err
@@ -109,8 +112,8 @@ func (e *Engine) begin(ctx context.Context, s module.Source, f *form, sought *jo
 
 // begin checks the compiled code and lets a first instance describe itself.
 func (m *Module) begin(ctx context.Context, progress func(string)) error {
-	if m.drive == nil {
-		if err := border.Signatures(m.form.compiled, importable(m.engine.cfg.Guard)); err != nil {
+	if known := m.way.rules.Known; known != nil {
+		if err := border.Signatures(m.form.compiled, known); err != nil {
 			return err
 		}
 	}

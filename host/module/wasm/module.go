@@ -27,9 +27,8 @@ type Module struct {
 	engine     *Engine
 	id         string
 	generation uint64
-	kind       string        // the name of the engine that it is of
-	drive      func() Driver // nil: its file is no interpreter's source
-	form       *form         // belongs to the turn's owner, as inst does
+	way        *way
+	form       *form // belongs to the turn's owner, as inst does
 	desc       abi.Description
 	log        *slog.Logger
 	said       *guestlog.Log // by the guest

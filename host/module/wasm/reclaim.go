@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/child"
+	"github.com/companiond/companiond/host/module/wasm/meter"
 )
 
 const (
@@ -32,7 +33,7 @@ const (
 func (e *Engine) tend() {
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
-	var used, loaded quiet
+	var used, loaded meter.Quiet
 	for {
 		select {
 		case <-e.closing:
@@ -42,23 +43,10 @@ func (e *Engine) tend() {
 			e.keepWithin(now)
 		}
 		// What loading took is given back though others talk: it is most of it.
-		if rest, left := used.comes(e.used.Load()), loaded.comes(e.loaded.Load()); rest || left {
+		if rest, left := used.Comes(e.used.Load()), loaded.Comes(e.loaded.Load()); rest || left {
 			debug.FreeOSMemory()
 		}
 	}
-}
-
-// quiet finds out when something has stopped that is counted.
-type quiet struct{ seen, told int64 }
-
-// comes says, once, that the count stands as it did the last time.
-func (q *quiet) comes(n int64) bool {
-	now := n == q.seen && n != q.told
-	q.seen = n
-	if now {
-		q.told = n
-	}
-	return now
 }
 
 // rest puts instances to sleep, or takes them away, that nobody asked for so long: for within at most.

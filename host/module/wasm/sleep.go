@@ -16,7 +16,7 @@ const (
 )
 
 // sleeps says whether instances of the module can be put to sleep.
-func (m *Module) sleeps() bool { return m.drive != nil && m.engine.cfg.Interpreter.Globals != nil }
+func (m *Module) sleeps() bool { return m.way.globals != nil }
 
 // sleep puts the instance to sleep, if there is one and it can be, unless stop says that somebody wants it. The caller owns the
 // turn.
@@ -25,7 +25,7 @@ func (m *Module) sleep(stop func() bool) {
 		return
 	}
 	i, asked := m.inst, m.asked.Load()
-	switch err := m.engine.asleep.Put(m, i.driver, i.guest, m.engine.cfg.Interpreter.Globals, i.era, stop); {
+	switch err := m.engine.asleep.Put(m, i.driver, i.guest, m.way.globals, i.era, stop); {
 	case err == nil:
 		i.driver.Resume(nil)
 		m.drop()
@@ -47,7 +47,7 @@ func (m *Module) wake(ctx context.Context) *instance {
 	i.era = kept.Era
 	err := i.instantiate(i.begin(ctx), func() error {
 		i.driver = kept.With
-		i.driver.Resume(&Guest{i})
+		i.driver.Resume(guest{i})
 		return kept.Restore(i.guest)
 	})
 	i.end()

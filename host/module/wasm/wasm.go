@@ -28,7 +28,7 @@
 // A call that does not end in a reply costs the instance, never the module: the
 // next call gets a new instance of the same compiled code, started right away.
 // An instance that nobody asks for is put to sleep where that is possible, and else
-// taken away; see [Interpreter].
+// taken away; see [drive.Interpreter].
 //
 // The package never ends a host function. A guest inside
 // module.HostCalls stays there until HostCall returns, so HostCall must obey
@@ -55,6 +55,7 @@ import (
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/codecache"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
+	"github.com/companiond/companiond/host/module/wasm/drive"
 	"github.com/companiond/companiond/host/module/wasm/meter"
 	"github.com/companiond/companiond/host/module/wasm/snapshot"
 )
@@ -114,7 +115,9 @@ type Config struct {
 	// Guard is GuardFuel unless set.
 	Guard Guard
 	// Interpreter runs what Interpret is given; nil is none.
-	Interpreter *Interpreter
+	Interpreter *drive.Interpreter
+	// Dialects are other borders that files may have; none has a module that is imported here anyway.
+	Dialects []drive.Dialect
 	// Host answers host calls; nil answers none.
 	Host module.HostCalls
 	// Log gets what modules write and what becomes of them; nil drops it.
@@ -181,7 +184,7 @@ type Engine struct {
 	loading     sync.Mutex     // while code is taken out of the cache
 	busy        sync.WaitGroup // whatever runs beside a Load
 	closing     chan struct{}
-	asleep      *snapshot.Shelf[*Module, Driver]
+	asleep      *snapshot.Shelf[*Module, drive.Driver]
 
 	mu      sync.Mutex
 	closed  bool
@@ -239,7 +242,7 @@ func newEngine(cfg Config, compile bool) (*Engine, error) {
 		quickStarts: make(chan struct{}, quickStarts),
 		slowStarts:  make(chan struct{}, slowStarts),
 		closing:     make(chan struct{}),
-		asleep:      snapshot.New[*Module, Driver](asleepTotal, asleepOne),
+		asleep:      snapshot.New[*Module, drive.Driver](asleepTotal, asleepOne),
 		modules:     make(map[*Module]struct{}),
 		forms:       make(map[codecache.Key]*form),
 	}

@@ -21,12 +21,18 @@ import (
 // Known are the types of all functions that a file may import, by module.name.
 type Known map[string]string
 
+// Rules are what a file is held to.
+type Rules struct {
+	Known  Known
+	Export string // the function that it has to export; "" is none, and then it may be a command
+}
+
 // pageSize is WebAssembly's unit of memory in bytes.
 const pageSize = 64 << 10
 
-// Check refuses, before the cost of compiling it, a file that cannot be a companion: it imports something that is not
-// known, or asks for more bytes of memory than an instance may have.
-func Check(data []byte, known Known, most int64) (m fuel.Module, err error) {
+// Check refuses, before the cost of compiling it, a file that cannot be a companion: it breaks the rules for a file that
+// imports what it imports, or asks for more bytes of memory than an instance may have.
+func Check(data []byte, most int64, rules func([]fuel.Import) Rules) (m fuel.Module, err error) {
 	switch {
 	case len(data) == 0:
 		return m, abi.Errorf(abi.CodeInvalid, "the file is empty")
@@ -40,25 +46,26 @@ func Check(data []byte, known Known, most int64) (m fuel.Module, err error) {
 	if m, err = fuel.Inspect(data); err != nil {
 		return m, Unreadable(err)
 	}
-	if err := checkImports(m.Imports, known); err != nil {
+	r := rules(m.Imports)
+	if err := checkImports(m.Imports, r.Known); err != nil {
 		return m, err
 	}
 	if least := int64(m.Pages) * pageSize; least > most {
 		return m, abi.Errorf(abi.CodeTooLarge, "the module asks for %d bytes of memory at its start, at most %d are allowed (wasm.memory)", least, most)
 	}
-	return m, checkExports(m)
+	return m, checkExports(m, r.Export)
 }
 
-func checkExports(m fuel.Module) error {
-	if _, command := m.Exports["_start"]; command {
+func checkExports(m fuel.Module, export string) error {
+	if _, command := m.Exports["_start"]; command && export != "" {
 		return abi.Errorf(abi.CodeInvalid, "the module is a command (it exports _start), which ends when it has started; "+
 			"build a reactor instead: for Go with -buildmode=c-shared, for Rust as cdylib, for C with -mexec-model=reactor")
 	}
 	if kind, ok := m.Exports["memory"]; !ok || kind != fuel.KindMemory {
 		return abi.Errorf(abi.CodeInvalid, `the module does not export its memory as "memory"`)
 	}
-	if kind, ok := m.Exports[abi.Export]; !ok || kind != fuel.KindFunction {
-		return abi.Errorf(abi.CodeInvalid, "the module does not export the function %s(i32) -> i32; every companion must", abi.Export)
+	if kind, ok := m.Exports[export]; export != "" && (!ok || kind != fuel.KindFunction) {
+		return abi.Errorf(abi.CodeInvalid, "the module does not export the function %s(i32) -> i32; every companion must", export)
 	}
 	return nil
 }
@@ -116,4 +123,20 @@ func Unreadable(err error) error {
 		return abi.Errorf(abi.CodeTooLarge, "%w", err)
 	}
 	return abi.Errorf(abi.CodeInvalid, "the module is broken: %w", err)
+}
+
+// Prepare guards and bounds a file's code: it asks for leave every so many units, never for 0.
+func Prepare(data []byte, units int32) (image []byte, err error) {
+	if units > 0 {
+		if data, err = fuel.Rewrite(data, units); err != nil {
+			return nil, Unreadable(err)
+		}
+	}
+	if data, err = fuel.BoundTables(data); err != nil {
+		return nil, abi.Errorf(abi.CodeInvalid, "the module cannot be loaded: %w", err)
+	}
+	if data, err = fuel.MergeData(data); err != nil {
+		return nil, Unreadable(err)
+	}
+	return data, nil
 }
