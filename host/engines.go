@@ -15,12 +15,14 @@ import (
 	"github.com/companiond/companiond/host/context/kept"
 	"github.com/companiond/companiond/host/handler/filter"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/extism"
 	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/js"
 	"github.com/companiond/companiond/host/module/js/npm"
 	"github.com/companiond/companiond/host/module/process"
 	"github.com/companiond/companiond/host/module/prompt"
 	"github.com/companiond/companiond/host/module/wasm"
+	"github.com/companiond/companiond/host/module/wasm/drive"
 	"github.com/companiond/companiond/host/rooms"
 )
 
@@ -141,6 +143,7 @@ func openWasm(h *Host, calls module.HostCalls) (module.Engine, error) {
 		MaxMemory: h.cfg.Wasm.Memory, MemoryTotal: memoryTotal(h.cfg.Wasm.MemoryTotal),
 		FuelPerCall: h.cfg.Wasm.Fuel, LogBytesPerSecond: int(h.cfg.Wasm.LogRate),
 		Guard: wasm.Guard(h.cfg.Wasm.Guard), Host: calls, Log: h.log, Interpreter: js.Interpreter(npm.QuickJS()),
+		Dialects: []drive.Dialect{extism.Dialect()},
 	})
 }
 
