@@ -124,3 +124,14 @@ func TestNewCharacterInTypeScript(t *testing.T) {
 		})
 	}
 }
+
+// TestExtismInTheFolder: a file for Extism is told by its imports; this one answers nothing.
+func TestExtismInTheFolder(t *testing.T) {
+	h := newHome(t)
+	h.open("")
+	h.save("pip.wasm", []byte("\x00asm\x01\x00\x00\x00"+"\x01\x06\x01\x60\x01\x7e\x01\x7e"+
+		"\x02\x19\x01\x0fextism:host/env\x05alloc\x00\x00"+"\x05\x03\x01\x00\x01"+"\x07\x0a\x01\x06memory\x02\x00"))
+	h.until("it is refused for what it lacks", func() bool {
+		return strings.Contains(h.companion("pip").Error, "it exports no function of these: vote, ")
+	})
+}

@@ -10,8 +10,8 @@ const (
 	maxMemory = 16 << 20
 	// keptMemory is what is kept of it for the next call.
 	keptMemory = 64 << 10
-	// least is where the first block begins, and what the smallest takes: 0 is none.
-	least = 16
+	// least is where the first block begins, and what the smallest takes: 0 is none. What a block takes on the heap beside it is less.
+	least = 64
 )
 
 // memory is Extism's, which is not the guest's: blocks that live until the call ends.
