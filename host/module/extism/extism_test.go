@@ -289,7 +289,7 @@ func TestExamples(t *testing.T) {
 }
 
 // build builds an example, or skips the test where its compiler is not installed.
-func build(t *testing.T, dir string, command []string) []byte {
+func build(t testing.TB, dir string, command []string) []byte {
 	t.Helper()
 	if _, err := exec.LookPath(command[0]); err != nil {
 		t.Skipf("%s is not installed", filepath.Base(command[0]))
