@@ -25,6 +25,9 @@ func (e *Engine) Kept() (n int64) {
 	return n
 }
 
+// KeptOf is what the image of a module takes, open or closed.
+func KeptOf(m module.Module) int64 { return m.(*Module).engine.asleep.Size(m.(*Module)) }
+
 // Alive is how many instances there are.
 func (e *Engine) Alive() int64 { return e.instances.Load() }
 
