@@ -24,14 +24,24 @@ import (
 )
 
 // newGuests gives an engine that has QuickJS, which can sleep, and the engine of JavaScript on it.
-func newGuests(t testing.TB) (*wasm.Engine, *js.Engine) {
+func newGuests(t testing.TB) (*wasm.Engine, *js.Engine) { return newGuestsOf(t, nil) }
+
+// forgets is a host in which words are erased while it is asked.
+type forgets struct{ engine *wasm.Engine }
+
+func (f *forgets) HostCall(context.Context, module.Caller, string, json.RawMessage) (json.RawMessage, error) {
+	f.engine.Forget()
+	return json.RawMessage(`{"found":false}`), nil
+}
+
+func newGuestsOf(t testing.TB, calls module.HostCalls) (*wasm.Engine, *js.Engine) {
 	t.Helper()
 	npm := "../js/npm/node_modules/"
 	image, err := os.ReadFile(npm + "quickjs-wasi/quickjs.wasm")
 	if err != nil {
 		t.Skipf("no JavaScript: %v (make npm)", err)
 	}
-	e, err := wasm.New(wasm.Config{CacheDir: filepath.Join(wasm.Scratch(), "js"), Compiler: []string{compilertest.Program()}, Interpreter: js.Interpreter(image)})
+	e, err := wasm.New(wasm.Config{CacheDir: filepath.Join(wasm.Scratch(), "js"), Compiler: []string{compilertest.Program()}, Interpreter: js.Interpreter(image), Host: calls})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +74,7 @@ class Cat { #name = "ミケ"; get name() { return this.#name } }
 const cat = new Cat(), count = () => ++n;
 export function event({ kind }) {
   if (kind === "settle") settle("settled");
+  if (kind === "ask") kv.delete("a");
   seen.set(kind, (seen.get(kind) ?? 0) + 1);
   again.test("aaa");
   return { n: count(), kinds: [...seen.keys()].join(" "), cat: cat.name, promise: seen.get("promise"), last: again.lastIndex, stack: depth(0) };
@@ -229,14 +240,29 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestForgetWhileAsked: what is being asked when words are erased begins anew with the next call, and is not put to sleep before.
-func TestForgetWhileAsked(t *testing.T) {
+// TestForgetWhileFallingAsleep: what falls asleep when words are erased is not kept.
+func TestForgetWhileFallingAsleep(t *testing.T) {
 	e, scripts := newGuests(t)
 	m := loadJS(t, scripts, counts)
 	event(t, m, "a")
-	wasm.Sleep(m, func() bool { e.Forget(); return false }) // it has the turn, as a call has
-	if e.Kept() != 0 {
-		t.Error("it sleeps")
+	wasm.Sleep(m, func() bool { e.Forget(); return false })
+	if e.Kept() != 0 || e.Alive() != 0 {
+		t.Error("it sleeps, or is as it was")
+	}
+	if is := event(t, m, "b"); is.N != 1 {
+		t.Errorf("then it says %+v", is)
+	}
+}
+
+// TestForgetWhileAsked: what is being asked when words are erased answers, and begins anew with the next call.
+func TestForgetWhileAsked(t *testing.T) {
+	calls := &forgets{}
+	e, scripts := newGuestsOf(t, calls)
+	calls.engine = e
+	m := loadJS(t, scripts, counts)
+	event(t, m, "a")
+	if is := event(t, m, "ask"); is.N != 2 {
+		t.Errorf("asked meanwhile it says %+v", is)
 	}
 	if is := event(t, m, "b"); is.N != 1 {
 		t.Errorf("then it says %+v", is)
