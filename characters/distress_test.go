@@ -38,7 +38,12 @@ func sentences(t *testing.T, kind string) (all []string) {
 // linesOf reads the lines of an act from a character's script.
 func linesOf(t *testing.T, who, lang, act string) (lines []string) {
 	t.Helper()
-	for row := range strings.Lines(script(t, who, lang)) {
+	_, text, ok := strings.Cut(script(t, who), "lang: "+lang+"\n")
+	if !ok {
+		t.Fatalf("%s does not speak %q", who, lang)
+	}
+	text, _, _ = strings.Cut(text, "\nlang: ") // of the next script
+	for row := range strings.Lines(text) {
 		if text, ok := strings.CutPrefix(row, act+": "); ok {
 			lines = append(lines, strings.TrimSpace(text))
 		}

@@ -46,8 +46,9 @@ type row struct {
 	addressed bool
 }
 
-func script(t testing.TB, who, lang string) string {
-	b, err := os.ReadFile(who + "/" + who + "." + lang + ".txt")
+// script gives a character's file.
+func script(t testing.TB, who string) string {
+	b, err := os.ReadFile(who + ".talk.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func newRoom(t *testing.T, seed uint64, who ...string) *room {
 	r := &room{t: t, cast: map[string]*companion.Local{}, stage: abi.ClosingNone, max: 24, last: map[string]int{}, seed: seed,
 		clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	for _, id := range who {
-		c, err := talk.New(script(t, id, "ja"), script(t, id, "en"))
+		c, err := talk.New(script(t, id))
 		if err != nil {
 			t.Fatalf("%s: %v", id, err)
 		}
@@ -75,7 +76,7 @@ func newRoom(t *testing.T, seed uint64, who ...string) *room {
 // reload drops every instance, as a reload of the modules does; stores stay.
 func (r *room) reload() {
 	for id, old := range r.cast {
-		c, err := talk.New(script(r.t, id, "ja"), script(r.t, id, "en"))
+		c, err := talk.New(script(r.t, id))
 		if err != nil {
 			r.t.Fatal(err)
 		}

@@ -207,7 +207,7 @@ func TestSeedAgentsAmongCompanions(t *testing.T) {
 			h := newHome(t)
 			if policy == "vote+pool" { // the characters of this repository
 				for _, name := range []string{"aya", "kyoko", "natsumi"} {
-					h.drop(build(t, "../characters/"+name, name, ""), name+".wasm")
+					h.drop("../characters/"+name+".talk.txt", name+".talk.txt")
 				}
 			} else {
 				h.drop(parrot(t, "one"), "hana.wasm")

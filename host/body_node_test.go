@@ -95,7 +95,7 @@ func TestABodyFromTheReadme(t *testing.T) {
 	h := newHome(t)
 	three := []string{"aya", "kyoko", "natsumi"}
 	for _, name := range three {
-		h.drop(build(t, "../characters/"+name, name, ""), name+".wasm")
+		h.drop("../characters/"+name+".talk.txt", name+".talk.txt")
 	}
 	h.open("[room.main]\ninterrupt = \"now\"\npatience = \"" + forGuests(time.Second) + "\"\n")
 	words := h.embody(node, 15, three...)

@@ -21,6 +21,7 @@ import (
 	"github.com/companiond/companiond/host/module/js/npm"
 	"github.com/companiond/companiond/host/module/process"
 	"github.com/companiond/companiond/host/module/prompt"
+	"github.com/companiond/companiond/host/module/script"
 	"github.com/companiond/companiond/host/module/wasm"
 	"github.com/companiond/companiond/host/module/wasm/drive"
 	"github.com/companiond/companiond/host/rooms"
@@ -38,6 +39,7 @@ func engines() []engine {
 		{&wasm.Engine{}, openWasm},
 		{&prompt.Engine{}, openPrompt},
 		{&js.Engine{}, openJS},
+		{&script.Engine{}, openScript},
 	}
 }
 
@@ -153,6 +155,10 @@ func openJS(h *Host, _ module.HostCalls) (module.Engine, error) {
 		return &js.Engine{}, nil
 	}
 	return js.New(h.engines[0].(*wasm.Engine), npm.Sucrase()), nil
+}
+
+func openScript(h *Host, calls module.HostCalls) (module.Engine, error) {
+	return script.New(script.Config{Host: calls, Log: h.log}), nil
 }
 
 func openPrompt(h *Host, calls module.HostCalls) (module.Engine, error) {

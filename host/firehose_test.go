@@ -18,7 +18,7 @@ import (
 func openHose(t *testing.T) (url string) {
 	t.Helper()
 	h := newHome(t)
-	h.drop(build(t, "../characters/aya", "aya", ""), "aya.wasm")
+	h.drop("../characters/aya.talk.txt", "aya.talk.txt")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ import (
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/chat"
 	"github.com/companiond/companiond/host/door/guard"
+	"github.com/companiond/companiond/host/door/listen"
 	"github.com/companiond/companiond/host/door/mcp"
 	"github.com/companiond/companiond/host/door/overlay"
 	"github.com/companiond/companiond/host/door/socket"
@@ -55,6 +56,7 @@ import (
 	"github.com/companiond/companiond/host/room/registry"
 	"github.com/companiond/companiond/host/search"
 	"github.com/companiond/companiond/host/senses"
+	"github.com/companiond/companiond/host/service"
 )
 
 // drainTime is how long a stop waits for the lines that are being made, and
@@ -71,6 +73,14 @@ type Options struct {
 	// SecretFile gives the path behind a setting that names a file with secrets.
 	// Nil takes the setting for a path.
 	SecretFile func(setting string) (string, error)
+	// Source reads the configuration and the tokens anew, for a reload. Nil: there is none.
+	Source func() (config.Config, *identity.Register, error)
+	// Level is told of another level of the log. Nil: nobody is.
+	Level func(string)
+	// Control is the path of the daemon's own socket. Empty: there is none.
+	Control string
+	// Service is told how the daemon is. Nil: nobody is.
+	Service *service.Manager
 	// Environ is the environment, of which the programs of agents get what any program needs.
 	Environ []string
 }
@@ -82,10 +92,19 @@ type Host struct {
 	version web.Version
 	tokens  *identity.Register
 	environ []string
+	service *service.Manager
+	source  func() (config.Config, *identity.Register, error)
+	level   func(string)
+	control string // path
+	since   time.Time
 	secrets func(string) (string, error)
 	ready   chan struct{}
 	addr    string       // set before ready is closed
 	hose    *net.TCPAddr // nil: the Firehose has no address of its own
+
+	reloading sync.Mutex    // guards what follows, and one at a time reloads
+	inForce   config.Config // of what a running daemon takes, the newest
+	waits     []string      // keys that wait for a restart
 
 	casting     sync.Mutex // one at a time tells the rooms who is there, so the newest word is the last
 	journal     journal.Journal
@@ -119,7 +138,10 @@ func New(o Options) *Host {
 	if o.SecretFile == nil {
 		o.SecretFile = func(path string) (string, error) { return path, nil }
 	}
-	return &Host{cfg: o.Config, log: o.Log, version: o.Version, tokens: o.Tokens, environ: o.Environ, secrets: o.SecretFile, ready: make(chan struct{}), blobs: blob.New(blob.MaxKept)}
+	if o.Tokens == nil {
+		o.Tokens = &identity.Register{}
+	}
+	return &Host{cfg: o.Config, inForce: o.Config, source: o.Source, level: o.Level, control: o.Control, since: time.Now(), log: o.Log, version: o.Version, tokens: o.Tokens, environ: o.Environ, service: o.Service, secrets: o.SecretFile, ready: make(chan struct{}), blobs: blob.New(blob.MaxKept)}
 }
 
 // Ready is closed when the doors are open and every file that was in the
@@ -152,11 +174,15 @@ func (h *Host) Run(ctx context.Context) (err error) {
 	if err := h.buildForget(ctx, db); err != nil || ctx.Err() != nil {
 		return err
 	}
-	doors, hose, err := h.listen()
+	doors, hose, err := listen.Open(h.cfg, h.log)
 	if err != nil {
 		return err
 	}
-	listeners := append(hose, doors)
+	listeners := []net.Listener{doors}
+	if hose != nil {
+		h.hose = hose.Addr().(*net.TCPAddr)
+		listeners = append(listeners, hose)
+	}
 	if err := h.buildDoors(doors.Addr()); err != nil {
 		for _, l := range listeners {
 			err = errors.Join(err, l.Close())

@@ -317,9 +317,9 @@ const lively = "[room.main]\npace = \"0s\"\n"
 func openThree(t *testing.T) *home {
 	h := newHome(t)
 	for _, name := range []string{"aya", "kyoko", "natsumi"} {
-		h.drop(build(t, "../characters/"+name, name, ""), name+".wasm")
+		h.drop("../characters/"+name+".talk.txt", name+".talk.txt")
 	}
-	h.open(lively + "patience = \"" + forGuests(time.Second) + "\"\n") // at first their code is interpreted
+	h.open(lively + "patience = \"" + forGuests(time.Second) + "\"\n")
 	return h
 }
 

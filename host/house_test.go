@@ -20,6 +20,7 @@ const house = "github.com/companiond/companiond/"
 // stands for packages that do not import each other.
 var floors = [][]string{
 	{"abi", "host/waittest", "host/logtest"},
+	{"host/service"},
 	{"abi/plain", "sdk/go"},
 	{"sdk/go/words", "sdk/go/process/wire"},
 	{"sdk/go/talk", "sdk/go/process"},
@@ -64,7 +65,7 @@ var floors = [][]string{
 	{"host/module/wasm/border", "host/journal/sqlite/schema", "host/journal/sqlite/branch", "host/journal/sqlite/erasure", "host/journal/sqlite/words", "host/journal/sqlite/keys", "host/forget/ledger"},
 	{"host/journal/sqlite"},
 	{"host/module/prompt/spoken", "host/module/prompt/digest"},
-	{"host/module/wasm", "host/module/process", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action", "host/summon"},
+	{"host/module/wasm", "host/module/process", "host/module/prompt", "host/module/script", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action", "host/summon"},
 	{"host/module/js", "host/module/extism", "host/module/folder/foldertest"},
 	{"host/cast", "host/fetch", "host/rooms", "host/context/told", "host/models", "host/memory/meaning", "host/search"},
 	{"host/room/loop", "host/room/glance", "host/room/offer", "host/room/words"},
@@ -83,9 +84,9 @@ var floors = [][]string{
 	{"host/door/mcp/tools"},
 	{"host/door/web/conversations", "host/door/web/memories", "host/door/web/past", "host/door/web/handlers"},
 	{"host/door/web", "host/door/socket", "host/door/mcp", "host/door/chat", "host/door/overlay"},
-	{"host/check"},
+	{"host/check", "host/config/differ", "host/door/listen", "host/door/control"},
 	{"host"},
-	{"cmd/companiond/paint"},
+	{"cmd/companiond/paint", "cmd/companiond/unit", "cmd/companiond/manage"},
 	{"cmd/companiond/memories", "cmd/companiond/history", "cmd/companiond/handlers", "cmd/companiond/create", "cmd/companiond/play"},
 	{"cmd/companiond"},
 }
@@ -93,7 +94,7 @@ var floors = [][]string{
 // pure packages decide; they reach nothing. bare ones use the standard library
 // alone.
 var (
-	pure = []string{"host/spell", "host/search/gram", "host/forget/scrub", "host/forget/origin", "host/forget/known", "host/context/quote", "host/context/window", "host/context/layout", "host/model/tokens", "host/conversation", "host/history", "host/history/marks", "host/history/alike", "host/history/keep", "host/history/judge", "host/history/extract", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/emotion", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools", "host/room/fold", "host/memory/wording", "host/memory/lineage", "host/memory/dates", "host/memory/doubt", "host/memory/fact", "host/memory/recall", "host/memory/near", "host/memory/extract", "host/memory/hearing", "host/memory/ask", "host/model/shape", "host/model/vectors", "host/limits", "host/history/parts", "host/module/prompt/digest", "plugins/obs/subtitle", "plugins/chat/line", "plugins/chat/pick"}
+	pure = []string{"host/spell", "host/search/gram", "host/forget/scrub", "host/forget/origin", "host/forget/known", "host/context/quote", "host/context/window", "host/context/layout", "host/model/tokens", "host/conversation", "host/history", "host/history/marks", "host/history/alike", "host/history/keep", "host/history/judge", "host/history/extract", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/emotion", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/config/differ", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools", "host/room/fold", "host/memory/wording", "host/memory/lineage", "host/memory/dates", "host/memory/doubt", "host/memory/fact", "host/memory/recall", "host/memory/near", "host/memory/extract", "host/memory/hearing", "host/memory/ask", "host/model/shape", "host/model/vectors", "host/limits", "host/history/parts", "host/module/prompt/digest", "plugins/obs/subtitle", "plugins/chat/line", "plugins/chat/pick"}
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}
@@ -124,6 +125,7 @@ var owners = map[string]string{
 	"golang.org/x/text":                        "host/address", // and host/module/folder, see shared
 	"golang.org/x/sys":                         "host/journal/statedir",
 	"github.com/gofrs/flock":                   "host/journal/statedir",
+	"github.com/coreos/go-systemd/v22":         "host/service",
 	"modernc.org/sqlite":                       "host/journal/sqlite",
 	"pgregory.net/rapid":                       "host/journal/journaltest",
 	"github.com/gempir/go-twitch-irc/v4":       "plugins/chat/twitch",

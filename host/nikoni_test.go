@@ -69,7 +69,7 @@ func openNikoni(t *testing.T, toml string, more ...string) *home {
 	}
 	h.save("nikoni.json", sample)
 	for _, name := range more {
-		h.drop(build(t, "../characters/"+name, name, ""), name+".wasm")
+		h.drop("../characters/"+name+".talk.txt", name+".talk.txt")
 	}
 	h.open(toml)
 	return h

@@ -26,7 +26,7 @@ func TestPlayedHere(t *testing.T) {
 	}
 	h := newHome(t)
 	h.environ = os.Environ()
-	h.drop(build(t, "../characters/aya", "aya", ""), "aya.wasm")
+	h.drop("../characters/aya.talk.txt", "aya.talk.txt")
 	voice := filepath.Join(t.TempDir(), "voice")
 	if b, err := exec.Command("go", "build", "-o", voice, "../plugins/voice").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, b)

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"sync"
@@ -16,7 +17,7 @@ import (
 func (h *Host) run(ctx context.Context, listeners ...net.Listener) error {
 	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	fell := make(chan error, 15) // what ended before it was asked to
+	fell := make(chan error, 18) // what ended before it was asked to
 	running := 0
 	start := func(f func() error) {
 		running++
@@ -54,14 +55,22 @@ func (h *Host) run(ctx context.Context, listeners ...net.Listener) error {
 		return h.forgets.Run(inner, h.rooms, told.Modules{Folder: h.folder, NewID: newID, Log: h.log})
 	})
 	start(func() error { return h.agents.Run(inner) })
+	start(func() error { return h.service.Watch(inner, h.rooms.Answers) })
 	start(func() error { return retention.Run(inner, h.journal, h.cfg.Journal.BlankAfter, h.log) })
-	for _, l := range listeners {
+	serve := func(s *http.Server, l net.Listener) {
 		start(func() error {
-			if err := h.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 				return err
 			}
 			return nil
 		})
+	}
+	for _, l := range listeners {
+		serve(h.server, l)
+	}
+	own, l := h.openControl()
+	if l != nil {
+		serve(own, l)
 	}
 	var err error
 	for ready, going := h.folder.Ready(), true; going; {
@@ -78,7 +87,7 @@ func (h *Host) run(ctx context.Context, listeners ...net.Listener) error {
 	}
 	rest() // handlers end what they carry out while the rooms can still be told
 	<-rested
-	err = errors.Join(err, h.shut(stop))
+	err = errors.Join(err, h.shut(stop), own.Close())
 	for ; running > 0; running-- {
 		err = errors.Join(err, <-fell)
 	}
@@ -100,7 +109,13 @@ func (h *Host) open(ctx context.Context) {
 		h.log.Info("the Firehose of aikyo's clients is open", "listen", "ws://"+h.hose.String(), "room", h.rooms.Usual())
 	}
 	h.log.Info("companiond is ready", "listen", "http://"+h.addr, "rooms", len(h.cfg.Rooms), "companions", len(h.folder.Companions()))
+	h.service.Ready(h.state())
 	close(h.ready)
+}
+
+// state is how the daemon is, in a line for people.
+func (h *Host) state() string {
+	return fmt.Sprintf("http://%s, %d companions, %d rooms, WebAssembly is %s", h.addr, len(h.folder.Companions()), len(h.cfg.Rooms), howWasmRuns())
 }
 
 // shut closes the doors, lets the rooms finish, and stops what runs inside.
@@ -108,7 +123,9 @@ func (h *Host) shut(stop context.CancelFunc) error {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	h.log.Info("companiond is stopping")
+	h.service.Stopping()
 	h.goHome()
+	h.rooms.Hush() // before bodies are sent away
 	var drained sync.WaitGroup
 	drained.Go(func() { h.rooms.Drain(ctx) }) // agents whose lines wait for a turn are told, or the server would wait for them
 	feeds := errors.Join(h.feed.Close(ctx), h.projects.close(ctx), h.agents.Close(ctx))

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/companiond/companiond/cmd/companiond/unit"
 	"github.com/companiond/companiond/host"
 	"github.com/companiond/companiond/host/bench"
 	"github.com/companiond/companiond/host/bench/world"
@@ -143,7 +144,8 @@ func (t *term) openMinds(ctx context.Context, path string) (*host.Minds, error) 
 		return nil, coded{exitConfig, errors.New("the configuration has mistakes; companiond check lists them")}
 	}
 	cfg.Log.Level = "warn"
-	return host.OpenMinds(ctx, host.Options{Config: cfg, Log: t.logger(cfg.Log), SecretFile: t.secretFile})
+	log, _ := unit.Logger(t.err, cfg.Log, isTerminal)
+	return host.OpenMinds(ctx, host.Options{Config: cfg, Log: log, SecretFile: t.secretFile})
 }
 
 // written is a result that writes itself for people.

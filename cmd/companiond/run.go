@@ -6,16 +6,20 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/cmd/companiond/manage"
+	"github.com/companiond/companiond/cmd/companiond/unit"
 	"github.com/companiond/companiond/host"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/service"
 )
 
 const defaultConfig = "companiond.toml"
@@ -36,7 +40,7 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 	if config.Failed(problems) {
 		return coded{exitConfig, errors.New("the configuration has mistakes; nothing was started")}
 	}
-	log := t.logger(cfg.Log)
+	log, level := unit.Logger(t.err, cfg.Log, isTerminal)
 	tokens, warning, err := t.readTokens(cfg)
 	if err != nil {
 		return err
@@ -47,18 +51,68 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 	if t.getenv("GOGC") == "" {
 		debug.SetGCPercent(host.CollectAt)
 	}
-	if err := host.New(host.Options{Config: cfg, Log: log, Version: version(), Tokens: tokens, SecretFile: t.secretFile, Environ: t.env}).Run(ctx); err != nil {
+	h := host.New(host.Options{
+		Config: cfg, Log: log, Version: version(), Tokens: tokens, Service: service.New(log), SecretFile: t.secretFile, Environ: t.env,
+		Source: func() (config.Config, *identity.Register, error) { return t.again(*path) }, Level: level, Control: unit.Control(cfg, t.getenv),
+	})
+	defer unit.OnHangup(func() { _, _ = h.Reload(ctx) })() // what comes of it is in the log
+	if err := h.Run(ctx); err != nil {
 		return err
 	}
 	log.Info("companiond stopped")
 	return nil
 }
 
+// again reads the configuration of a daemon that runs, and its tokens.
+func (t *term) again(path string) (config.Config, *identity.Register, error) {
+	cfg, problems, err := t.load(path)
+	if err != nil {
+		return cfg, nil, err
+	}
+	if config.Failed(problems) {
+		var lines []string
+		for _, p := range problems {
+			lines = append(lines, p.String())
+		}
+		return cfg, nil, errors.New(strings.Join(lines, "\n"))
+	}
+	tokens, _, err := t.readTokens(cfg)
+	return cfg, tokens, err
+}
+
+func reloadVerb(t *term, ctx context.Context, args []string) error {
+	return t.manage(ctx, "reload", args, manage.Reload)
+}
+
+func statusVerb(t *term, ctx context.Context, args []string) error {
+	return t.manage(ctx, "status", args, manage.Status)
+}
+
+// manage asks the daemon of a configuration at its control socket.
+func (t *term) manage(ctx context.Context, verb string, args []string, ask func(context.Context, io.Writer, string) error) error {
+	fs := t.flags(verb)
+	path := fs.String("config", "", "configuration `file` of the daemon; default "+defaultConfig+" where there is one")
+	if _, err := parse(fs, args, 0); err != nil {
+		return err
+	}
+	cfg, problems, err := t.load(*path)
+	if err != nil {
+		return err
+	}
+	if config.Failed(problems) && t.getenv("RUNTIME_DIRECTORY") == "" {
+		for _, p := range problems {
+			fmt.Fprintln(t.err, p)
+		}
+		return coded{exitConfig, errors.New("the configuration has mistakes; nothing was asked of the daemon")}
+	}
+	return ask(ctx, t.out, unit.Control(cfg, t.getenv))
+}
+
 // load reads the configuration. Without a name the usual file may be missing.
 func (t *term) load(path string) (config.Config, []config.Problem, error) {
 	name := path
 	if name == "" {
-		name = defaultConfig
+		name = filepath.Join(t.getenv("CONFIGURATION_DIRECTORY"), defaultConfig) // of a service manager; else the folder it runs in
 	}
 	src, err := os.ReadFile(name)
 	if err != nil && (path != "" || !errors.Is(err, fs.ErrNotExist)) {
@@ -66,32 +120,8 @@ func (t *term) load(path string) (config.Config, []config.Problem, error) {
 	}
 	env := slices.DeleteFunc(slices.Clone(t.env), func(kv string) bool { return strings.HasPrefix(kv, envURL+"=") || strings.HasPrefix(kv, envToken+"=") })
 	cfg, problems := config.Parse(name, src, env)
+	unit.Within(&cfg, t.getenv)
 	return cfg, problems, nil
-}
-
-// logger writes lines for people on a terminal and JSON elsewhere.
-func (t *term) logger(c config.Log) *slog.Logger {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(c.Level)) // the configuration was checked
-	o := &slog.HandlerOptions{Level: level}
-	text := c.Format == "text"
-	if f, ok := t.err.(*os.File); ok && c.Format == "auto" {
-		text = isTerminal(f)
-	}
-	clock := t.getenv("JOURNAL_STREAM") == "" // the service manager has its own
-	o.ReplaceAttr = func(groups []string, a slog.Attr) slog.Attr {
-		switch {
-		case !clock && len(groups) == 0 && a.Key == slog.TimeKey:
-			return slog.Attr{}
-		case a.Value.Kind() == slog.KindDuration: // JSON would give nanoseconds
-			return slog.String(a.Key, a.Value.Duration().String())
-		}
-		return a
-	}
-	if text {
-		return slog.New(slog.NewTextHandler(t.err, o))
-	}
-	return slog.New(slog.NewJSONHandler(t.err, o))
 }
 
 func checkVerb(t *term, ctx context.Context, args []string) error {

@@ -24,6 +24,7 @@ import (
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/prompt"
+	"github.com/companiond/companiond/host/module/script"
 )
 
 // Folders compares a configuration with its folder of characters and that of handlers, as they are on the disk now, and gives
@@ -57,19 +58,22 @@ func Files(c config.Config) (problems []config.Problem) {
 	return append(problems, programs(c)...)
 }
 
-// Cards looks through the cards in the folder of characters. mistakes are
-// those for which a card would be refused, a line each with its file and place;
+// Cards looks through the cards and the scripts in the folder of characters. mistakes are
+// those for which one would be refused, a line each with its file and place;
 // waits says which companions would have no language model, and which models no companion would have.
 func Cards(ctx context.Context, c config.Config, engines []module.Engine) (mistakes, waits []string) {
 	clients := models.New(models.Config{Settings: c.Models, Log: slog.New(slog.DiscardHandler)})
 	wanted := map[string]bool{}
-	err := folder.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, nil, []module.Engine{prompt.New(prompt.Config{Models: clients})}, func(_, file string, m module.Module, err error) {
+	err := folder.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, nil, []module.Engine{prompt.New(prompt.Config{Models: clients}), &script.Engine{}}, func(_, file string, m module.Module, err error) {
 		if err != nil {
 			why := module.Reason(err)
 			if !strings.HasPrefix(why, file+":") {
 				why = file + ": " + why
 			}
 			mistakes = append(mistakes, why)
+			return
+		}
+		if m.Describe().Card == nil {
 			return
 		}
 		def, err := card.Parse(file, m.Describe().Card)
@@ -108,7 +112,7 @@ func unused(c config.Config, wanted map[string]bool, engines []module.Engine) (l
 	if err != nil || len(c.Models) < 2 {
 		return nil
 	}
-	cards, _ := folder.IDs(c.Modules.Characters, prompt.New(prompt.Config{}))
+	cards, _ := folder.IDs(c.Modules.Characters, prompt.New(prompt.Config{}), &script.Engine{}) // whose model is known, or none
 	for _, id := range all {
 		asks := c.Memory.By == config.MemoryModel || slices.Contains(c.GrantOf(id), abi.HostModelGenerate)
 		if asks && !slices.Contains(cards, id) {

@@ -59,3 +59,16 @@ func (p *parse) readEnv(variables map[string]string, cells []cell) {
 		}
 	}
 }
+
+// Place gives one of the paths of the daemon another value where it stands at its default; from says whose that is.
+func (c *Config) Place(key, path, from string) {
+	paths := map[string]*string{
+		"journal.path": &c.Journal.Path, "modules.cache": &c.Modules.Cache, "modules.characters": &c.Modules.Characters, "modules.plugins": &c.Modules.Plugins,
+	}
+	if _, written := c.origins[key]; !written && c.origins != nil {
+		*paths[key], c.origins[key] = path, origin{env: from}
+	}
+}
+
+// Written says whether a key has a value of its own.
+func (c *Config) Written(key string) bool { _, written := c.origins[key]; return written }

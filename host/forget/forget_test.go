@@ -216,7 +216,8 @@ func TestKilledAtEachStep(t *testing.T) {
 		n, at := 0, len(os.Getenv("FORGET_AT"))
 		w.service.Stop(func(string) error {
 			if n++; n == at {
-				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				self, _ := os.FindProcess(os.Getpid())
+				_ = self.Kill()
 				select {}
 			}
 			return nil

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
@@ -72,8 +73,19 @@ func Hash(token string) string {
 
 // Register is a tokens file that was read. A nil Register has no tokens.
 type Register struct {
+	mu      sync.RWMutex // guards what follows
 	holders []Holder
 	names   address.Set
+}
+
+// Replace puts the tokens of another file in place of those that are here; next, which may be nil, is not used any more.
+// Whoever is connected stays who it is.
+func (r *Register) Replace(next *Register) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.holders, r.names = nil, (address.Set{}); next != nil {
+		r.holders, r.names = next.holders, next.names
+	}
 }
 
 // Parse reads a tokens file: one holder a line,
@@ -199,6 +211,8 @@ func (r *Register) Len() int {
 	if r == nil {
 		return 0
 	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
 	return len(r.holders)
 }
 
@@ -222,18 +236,21 @@ func (r *Register) Taken(name string) (holder string, taken bool) {
 	if r == nil {
 		return "", false
 	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
 	return r.names.Find(name)
 }
 
 // Find gives the caller with a token. It compares hashes, all of them and in
 // constant time, so that how long it takes tells nothing.
 func (r *Register) Find(token string) (c Caller, found bool) {
-	if token == "" {
+	if token == "" || r == nil {
 		return Caller{}, false
 	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
 	hash := []byte(Hash(token))
-	for i := range r.Len() {
-		h := r.holders[i]
+	for _, h := range r.holders {
 		if subtle.ConstantTimeCompare([]byte(h.Hash), hash) == 1 {
 			c, found = Caller{Name: h.Name, Kind: h.Kind, Scopes: slices.Clone(h.Scopes), register: r}, true
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -70,9 +69,7 @@ func TestNothingElseIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := syscall.Mkfifo(filepath.Join(at, "pipe.txt"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	pipe(t, filepath.Join(at, "pipe.txt"))
 	write(t, filepath.Join(at, "sjis.txt"), "\x82\xa0")
 	write(t, filepath.Join(at, "large.txt"), strings.Repeat("x", 1<<20+1))
 	s := knowledge.New(dir, nil)

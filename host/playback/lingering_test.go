@@ -75,3 +75,83 @@ func TestASentenceIsGuessed(t *testing.T) {
 		}
 	}
 }
+
+// TestTheDaemonGoes while a page is heard: its sentence is over by its length for the one that comes next,
+// who hears no word of it. By rules before version 6 nothing was heard any more.
+func TestTheDaemonGoes(t *testing.T) {
+	for name, c := range map[string]struct {
+		before func(v *Voice) // what happens within 1500 ms, when the daemon goes
+		want   int            // until when nobody begins
+		heard  string
+	}{
+		"in the first sentence":          {func(*Voice) {}, 4000, ""},
+		"in the second":                  {func(v *Voice) { v.Report(word("x", 9), after(1200)) }, 5200, "いち。"},
+		"in one that is very long":       {func(v *Voice) { v.Playing.Parts[0].Voice[0].MS = 40_000 }, 11_500, ""},
+		"behind the last":                {func(v *Voice) { v.Report(word("x", 18), after(1400)) }, 0, ""},
+		"of a page that has no voice":    {func(v *Voice) { v.Report(entry.Played{Line: "g", Who: "a", Body: "x", Failed: "none"}, after(900)) }, 0, ""},
+		"of one that had gone":           {func(v *Voice) { v.Connect(entry.Bodies{Left: []entry.Body{page("x")}}, after(900)) }, 0, ""},
+		"in a sentence that was stopped": {func(v *Voice) { v.Ended(v.End("stopped", "", after(1000)), after(1000)) }, 4000, ""},
+		"in one of a line that was ended": {func(v *Voice) {
+			v.Ended(v.End("stopped", "", after(1000)), after(1000))
+			v.Lingering.Ends = time.Time{}
+		}, 11_000, ""},
+	} {
+		for _, finish := range []bool{true, false} {
+			var v Voice
+			l := says(&v, []entry.Body{page("x")}, "いち。にい。")
+			for i := range l.Parts[0].Voice {
+				l.Parts[0].Voice[i].MS = 3000
+			}
+			c.before(&v)
+			now := time.Time{}
+			if finish {
+				now = after(2500)
+			}
+			v.Abandon(after(1500), now)
+			if v.Playing != nil {
+				if b := v.End("", "", after(1500)); b.Text != c.heard {
+					t.Errorf("%s: %q was heard", name, b.Text)
+				} else {
+					v.Ended(b, after(1500))
+				}
+			}
+			want := time.Time{}
+			if c.want > 0 && finish {
+				want = after(c.want)
+			}
+			if got := v.Lingers(); got != want && (finish || got.After(after(1500))) {
+				t.Errorf("%s: nobody begins until %v (%v), want %v", name, got.Sub(t0), finish, want.Sub(t0))
+			}
+			comes(t, name, v, finish && c.want > 0, want)
+		}
+	}
+}
+
+// comes has bodies come behind a restart: the word of a page of that speaker is waited for, for ten seconds at
+// most, and ends the wait; without it the length counts again.
+func comes(t *testing.T, name string, v Voice, waits bool, guess time.Time) {
+	v.Connect(entry.Bodies{Joined: []entry.Body{{ID: "plain", Who: "a", Finishes: true}, {ID: "z", Who: "b", Plays: true, Finishes: true, Sentences: true}}}, after(1600))
+	if got := v.Lingers(); waits && got != guess {
+		t.Errorf("%s: others come, until %v", name, got.Sub(t0))
+	}
+	v.Connect(entry.Bodies{Joined: []entry.Body{page("again")}}, after(1700))
+	if got := v.Before("again"); (got == "g") != waits || v.Before("plain") != "" || v.Before("z") != "" {
+		t.Errorf("%s: its word is about %q", name, got)
+	}
+	if !waits {
+		return
+	}
+	if got := v.Lingers(); got.Before(guess) || got.After(after(12_500)) {
+		t.Errorf("%s: its page is back, until %v", name, got.Sub(t0))
+	}
+	twice, g := v, *v.Lingering
+	twice.Lingering = &g
+	twice.Abandon(after(1800), after(1900))
+	if got := twice.Lingers(); got != guess {
+		t.Errorf("%s: a second daemon waits until %v", name, got.Sub(t0))
+	}
+	v.Report(entry.Played{Line: "g", Who: "a", Body: "again", Done: true}, after(1900))
+	if got := v.Lingers(); got != after(1900) {
+		t.Errorf("%s: it is over, until %v", name, got.Sub(t0))
+	}
+}

@@ -71,6 +71,8 @@ type Line struct {
 	Sentences bool      `json:"sentences,omitempty"`
 	Since     time.Time `json:"since,omitzero"` // when the part began of which they have told some sentences
 	Asked     time.Time `json:"asked,omitzero"` // when somebody spoke over such a line
+	// Unheard is what goes on of it in bodies that are connected to nobody any more; nil: nothing.
+	Unheard *Lingering `json:"unheard,omitempty"`
 	// Silent is a line that no body says: people read it, and have read it when
 	// somebody goes on.
 	Silent bool `json:"silent,omitempty"`

@@ -238,7 +238,7 @@ func TestATellingPageIsTrustedAgain(t *testing.T) {
 func TestThePageGoes(t *testing.T) {
 	for name, goes := range map[string]func(v *Voice){
 		"the page":   func(v *Voice) { v.Connect(entry.Bodies{Left: []entry.Body{page("x")}}, after(1500)) },
-		"the daemon": func(v *Voice) { v.Abandon(after(1500)) },
+		"the daemon": func(v *Voice) { v.Abandon(after(1500), time.Time{}) }, // by rules before version 6
 	} {
 		var v Voice
 		l := says(&v, []entry.Body{page("x")}, "いち。にい。さん。")
@@ -257,7 +257,7 @@ func TestThePageGoes(t *testing.T) {
 	var v Voice // it had told of all
 	l := says(&v, []entry.Body{page("x")}, "いち。にい。")
 	v.Report(word("x", 18), after(2000))
-	v.Abandon(after(2100))
+	v.Abandon(after(2100), after(2100))
 	if b := v.End("", "", after(2100)); !l.Ended() || b.End != entry.EndSaid {
 		t.Errorf("%+v", b)
 	}

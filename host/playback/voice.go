@@ -291,19 +291,29 @@ func (v *Voice) Connect(b entry.Bodies, at time.Time) {
 		if v.Playing != nil {
 			v.Playing.Leave(j.ID, at)
 		}
-		if v.Lingering != nil {
-			v.Lingering.quiet(j.ID, at)
+		v.Lingering.quiet(j.ID, at)
+		if v.Playing != nil {
+			v.Playing.Unheard.quiet(j.ID, at)
 		}
 	}
 	for _, j := range b.Joined {
+		v.Lingering.again(j)
+		if v.Playing != nil {
+			v.Playing.Unheard.again(j)
+		}
 		if len(v.Bodies) < MaxBodies {
 			v.Bodies = append(v.Bodies, Body{Body: j})
 		}
 	}
 }
 
-// Abandon forgets all bodies and microphones: whoever they were connected to is gone.
-func (v *Voice) Abandon(at time.Time) {
+// Abandon forgets all bodies and microphones: whoever they were connected to is gone since a moment, and
+// somebody else is there now. Bodies that finish their sentence do so unheard; a zero now says that they do not, as by rules
+// before version 6.
+func (v *Voice) Abandon(at, now time.Time) {
+	if !now.IsZero() {
+		v.unheard(at, now)
+	}
 	var gone entry.Bodies
 	for _, b := range v.Bodies {
 		gone.Left = append(gone.Left, b.Body)
@@ -317,7 +327,9 @@ func (v *Voice) Report(b entry.Played, at time.Time) {
 	v.trust(b, at)
 	l := v.Playing
 	if g := v.Lingering; (b.Done || b.Failed != "") && g.Waits(b.Line, b.Body) {
-		g.quiet(b.Body, at)
+		if g.quiet(b.Body, at); g.Alone && len(g.Tell) == 0 {
+			g.Guess = at
+		}
 	}
 	switch {
 	case l == nil || l.ID != b.Line:

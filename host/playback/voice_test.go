@@ -60,7 +60,7 @@ func TestWhoMayInterrupt(t *testing.T) {
 		if v.Spoken(r, after(500)); !v.Playing.Cut.IsZero() != cut || !v.Sounds() || !v.Speaks(who) {
 			t.Errorf("%s: %+v", who, v.Playing)
 		}
-		v.Abandon(after(600))
+		v.Abandon(after(600), after(600))
 		if len(v.Bodies) > 0 || v.Speaks(who) || len(v.Playing.Waits) > 0 || !v.Hush.IsZero() {
 			t.Errorf("%s: left behind %+v", who, v)
 		}

@@ -88,6 +88,7 @@ type Settings = glance.Settings
 type Room struct {
 	reader.Room
 	settings Settings
+	anew     *Settings           // that it is to have between two turns; nil: no others
 	terms    *conversation.Terms // of the conversation that it is for, nil: of none
 	cfg      Config
 	log      *slog.Logger
@@ -191,6 +192,7 @@ func (r *Room) Run(ctx context.Context) error {
 
 // consequences draws what follows from requests, answers and the time.
 func (r *Room) consequences() {
+	r.renew()
 	r.present.Dismiss(r.loop.Now())
 	r.syncCast()
 	r.syncBodies()

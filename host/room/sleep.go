@@ -2,12 +2,14 @@ package room
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/queue"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // A room that nobody uses falls asleep: its Run ends, and all that is to be known of it
@@ -26,6 +28,19 @@ func (r *Room) Drain() {
 
 // Draining says whether a line is being made, or waits to be written down.
 func (r *Room) Draining() bool { return r.lines.Load() > 0 || r.loop.Waits() }
+
+// Answers waits until the room's loop takes something, which is nothing. One that sleeps, or ends, counts as well.
+//
+// # Errors
+//
+// CodeTimeout where ctx ends first.
+func (r *Room) Answers(ctx context.Context) error {
+	_, err := loop.Await(ctx, r.loop, "the room does not answer", func(q loop.Request[struct{}]) { q.Tell(struct{}{}, nil) })
+	if errors.Is(err, loop.ErrAsleep) || errors.Is(err, rooms.ErrStopping) {
+		return nil
+	}
+	return err
+}
 
 // SetCast says which companions are loaded now, ordered by id, and answers when the
 // room knows it. It takes those that live there. cast is not nil, which would say that
@@ -60,6 +75,23 @@ func (r *Room) Settle(ctx context.Context, s Settings) error {
 		r.syncRules()
 		return nil
 	})
+}
+
+// Change gives the room settings as soon as nobody has the floor, and no round is open. It answers when the room
+// knows of them.
+func (r *Room) Change(ctx context.Context, s Settings) error {
+	s.Rules.Version = fold.Version
+	return r.loop.Put(ctx, func() { r.anew = &s })
+}
+
+// renew takes other settings between two turns.
+func (r *Room) renew() {
+	if s := r.state(); r.anew == nil || s.Round != nil || s.Floor != nil {
+		return
+	}
+	r.settings, r.anew = *r.anew, nil
+	r.present.Stale()
+	r.syncRules()
 }
 
 // atRest says whether nothing is going on, and nothing will soon.

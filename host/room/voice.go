@@ -38,9 +38,10 @@ func (r *Room) kindOf(l rules.Line) abi.MessageKind {
 // Stir has the room look at what has changed around it.
 func (r *Room) Stir() { r.loop.Wake() }
 
-// syncBodies writes down which bodies came and left.
+// syncBodies writes down which bodies came and left. Those that leave because the daemon stops speak their
+// sentence to its end, which the next one knows of bodies that were there.
 func (r *Room) syncBodies() {
-	if r.closed() != nil || r.loop.Trouble() != nil {
+	if r.drain.Load() || r.closed() != nil || r.loop.Trouble() != nil {
 		return
 	}
 	if change := r.cfg.Bodies.Change(r.Name(), r.state().Bodies); len(change.Joined)+len(change.Left) > 0 {
@@ -67,7 +68,8 @@ func (r *Room) syncOffers() {
 const longestLine = 10 * time.Minute
 
 // Played takes a body's word about a line: how many of its parts it has played, or that
-// it has played all, or cannot.
+// it has played all, or cannot. One without a line is about whatever was sent to it before it was connected, by
+// a daemon that is gone: where nobody waits for that, it is of no use.
 //
 // # Errors
 //
@@ -85,6 +87,9 @@ func (r *Room) Played(ctx context.Context, p entry.Played) error {
 	}
 	return loop.Tell(ctx, r.loop, func() error {
 		l := r.state().Playing
+		if p.Line = cmp.Or(p.Line, r.state().Before(p.Body)); p.Line == "" {
+			return nil
+		}
 		if r.state().HearsOf(p) {
 			r.loop.Input(entry.KindPlayed, p)
 			return nil

@@ -27,6 +27,12 @@ func Serve(request []byte, c Carrier) (reply []byte, ok bool) {
 	return serve(registered, request, c)
 }
 
+// Serve answers one request for a character that is not registered, for a program that has several. A character
+// answers one at a time.
+func (c *Character) Serve(request []byte, by Carrier) (reply []byte, ok bool) {
+	return serve(c, request, by)
+}
+
 // serve answers one request of the daemon for c. The Wasm export and [Local] both use it, so
 // what a test sees natively is what the daemon sees.
 func serve(c *Character, request []byte, by Carrier) (reply []byte, ok bool) {

@@ -60,7 +60,7 @@ func BenchmarkVote(b *testing.B) {
 			return load(guests, "pip.wasm", guest(b, "../../../sdk/examples/c", nil, "clang", "--target=wasm32", "-Os", "-nostdlib", "-Wl,--no-entry", "pip.c"))
 		},
 		"go": func(b *testing.B) module.Module {
-			return load(guests, "aya.wasm", guest(b, "../../../characters/aya", []string{"GOOS=wasip1", "GOARCH=wasm"}, "go", "build", "-buildmode=c-shared", "-ldflags=-s -w"))
+			return load(guests, "talker.wasm", guest(b, "../../testdata/talker", []string{"GOOS=wasip1", "GOARCH=wasm"}, "go", "build", "-buildmode=c-shared", "-ldflags=-s -w"))
 		},
 	} {
 		b.Run(name, func(b *testing.B) {

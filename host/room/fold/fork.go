@@ -15,7 +15,7 @@ import (
 // human whom nobody had answered. Of a conversation it is a plain room. What a human stopped stays stopped.
 func (s *State) forked(e entry.Entry) {
 	last := s.Turn(s.Last.Seq)
-	s.taken()
+	s.taken(e.At)
 	s.hush()
 	s.Life, s.Voice, s.Accounts, s.Barred, s.Acts = life.Life{}, playback.Voice{}, turn.Accounts{}, nil, nil
 	s.Opened, s.Archived, s.Seen, s.Heeded, s.Silent, s.Rest, s.Alone = "", "", nil, nil, nil, "", false

@@ -14,7 +14,7 @@ import (
 // when the same inputs lead to other entries. It stands in the room's rules, so
 // that a replay derives again only what this version decided. 1 is that of commit
 // 66dce41.
-const Version = 5
+const Version = 6
 
 // before3 says whether what is folded was decided by rules before version 3: they
 // counted what was lost as the floor was granted, and each turn ended the silence that
@@ -24,6 +24,10 @@ func (s *State) before3() bool { return s.Rules.Version < 3 }
 // before4 says whether what is folded was decided by rules before version 4: to them a
 // chat's turn was one like all others.
 func (s *State) before4() bool { return s.Rules.Version < 4 }
+
+// before6 says whether what is folded was decided by rules before version 6: to them nothing sounded
+// in a body whose daemon had ended.
+func (s *State) before6() bool { return s.Rules.Version < 6 }
 
 // StateVersion is the format of a snapshot. All since 1 are read; of a newer one
 // nothing is known, and the journal is folded from its start instead.

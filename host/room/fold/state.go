@@ -132,7 +132,7 @@ func (s *State) change(e entry.Entry) error {
 			s.Asked, s.Alone = s.Last.Seq, false // opened anew, it does not go on where it was
 		})
 	case entry.KindOwner:
-		s.taken()
+		s.taken(e.At)
 	case entry.KindCast:
 		return with(e, s.castChanged)
 	case entry.KindSaid:
@@ -232,10 +232,10 @@ func (s *State) hush() {
 	s.Unask()
 }
 
-// taken empties the room for a new owner: the next cast says who is here, and a round
+// taken empties the room for a new owner, who is there from a moment on: the next cast says who is here, and a round
 // or a grant that was open asks again with a whole patience, for nobody was
 // there to answer.
-func (s *State) taken() {
+func (s *State) taken(at time.Time) {
 	if s.Round != nil || s.Floor != nil || s.Held != nil {
 		s.Asked = min(s.Asked, s.Last.Seq-1)
 	}
@@ -244,7 +244,10 @@ func (s *State) taken() {
 		s.askAgain()
 	}
 	s.Unbar(func(bar queue.Bar) bool { return bar.House })
-	s.Abandon(s.At)
+	if s.before6() {
+		at = time.Time{}
+	}
+	s.Abandon(s.At, at)
 	s.Offered = nil
 	s.Awaits, s.Gathering = nil, true
 }

@@ -31,7 +31,7 @@ func (g *Registry) Fork(ctx context.Context, f rooms.Forking) (rooms.Branch, err
 	if err != nil {
 		return rooms.Branch{}, journal.Coded(err)
 	}
-	switch _, configured := g.configured[f.Of]; {
+	switch _, configured := g.rooms()[f.Of]; {
 	case !known && configured:
 		return rooms.Branch{}, unsaid(f.Of)
 	case !known || !journal.IsRoom(f.Of):
@@ -184,7 +184,7 @@ func (g *Registry) forkName(ctx context.Context, of journal.Room) (string, error
 		if err != nil {
 			return "", journal.Coded(err)
 		}
-		if _, configured := g.configured[name]; !known && !configured {
+		if _, configured := g.rooms()[name]; !known && !configured {
 			return name, nil
 		}
 	}
@@ -232,7 +232,7 @@ func (g *Registry) Branches(ctx context.Context, name string) ([]rooms.Branch, e
 	for err == nil && known && row.Fork.Of != "" {
 		row, known, err = g.journal.Room(ctx, row.Fork.Of)
 	}
-	switch _, configured := g.configured[name]; {
+	switch _, configured := g.rooms()[name]; {
 	case err != nil:
 		return nil, journal.Coded(err)
 	case !known && configured: // and was never used

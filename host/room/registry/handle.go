@@ -33,7 +33,7 @@ func (g *Registry) handle(name string) handle { return handle{reader.New(g.journ
 // Room gives a room that exists, asleep or not.
 func (g *Registry) Room(ctx context.Context, name string) (rooms.Room, error) {
 	h := g.handle(name)
-	if _, ok := g.configured[name]; ok || g.awakeNow(name) != nil {
+	if _, ok := g.rooms()[name]; ok || g.awakeNow(name) != nil {
 		return h, nil
 	}
 	if _, known, err := g.journal.Room(ctx, name); err != nil {

@@ -66,7 +66,7 @@ func checkRoomName(name string) error {
 
 // mayOpen says why a room may not be opened.
 func (g *Registry) mayOpen(ctx context.Context, o rooms.Opening) error {
-	for name := range g.configured {
+	for name := range g.rooms() {
 		if address.Same(name, o.Name) {
 			return abi.Field("name", abi.CodeConflict, "the configuration has a room %q; take another name", name)
 		}
@@ -119,7 +119,7 @@ func (g *Registry) settle(ctx context.Context, set room.Settings, o rooms.Openin
 // Archive closes a room that was opened at a door: nobody talks there any more, and
 // what was said can be read. Of the configuration's rooms it closes none.
 func (g *Registry) Archive(ctx context.Context, name string, by rooms.Owner) error {
-	if _, ok := g.configured[name]; ok {
+	if _, ok := g.rooms()[name]; ok {
 		return abi.Field("room", abi.CodeDenied, "%s is a room of the configuration; take [room.%s] out of companiond.toml to close it", name, name)
 	}
 	g.opening.Lock()
@@ -182,7 +182,7 @@ func (g *Registry) Names(ctx context.Context, after string, limit int) ([]string
 	for _, r := range rows {
 		names[r.Name] = true
 	}
-	for name := range g.configured {
+	for name := range g.rooms() {
 		if name > after {
 			names[name] = true
 		}
@@ -198,8 +198,8 @@ func (g *Registry) Home(ctx context.Context, companion string) (rooms.Room, erro
 	if name := g.cfg.Homes[companion]; name != "" {
 		return g.Room(ctx, name)
 	}
-	for _, name := range append([]string{g.cfg.Usual}, slices.Sorted(maps.Keys(g.configured))...) {
-		if s, ok := g.configured[name]; ok && s.Lives(companion) {
+	for _, name := range append([]string{g.cfg.Usual}, slices.Sorted(maps.Keys(g.rooms()))...) {
+		if s, ok := g.rooms()[name]; ok && s.Lives(companion) {
 			return g.Room(ctx, name)
 		}
 	}

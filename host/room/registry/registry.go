@@ -10,10 +10,12 @@ package registry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -22,6 +24,7 @@ import (
 	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/rooms"
 )
 
@@ -54,7 +57,7 @@ type Registry struct {
 	cfg        Config
 	journal    journal.Journal
 	log        *slog.Logger
-	configured map[string]room.Settings
+	configured atomic.Pointer[map[string]room.Settings] // never changed
 	bodies     action.Bodies
 	opening    sync.Mutex // one at a time opens or archives a room
 	started    chan struct{}
@@ -77,23 +80,65 @@ var _ rooms.Directory = (*Registry)(nil)
 // New makes a registry; nothing runs yet.
 func New(c Config) (*Registry, error) {
 	g := &Registry{
-		cfg: c, journal: c.Room.Journal, log: c.Room.Log, configured: map[string]room.Settings{},
+		cfg: c, journal: c.Room.Journal, log: c.Room.Log,
 		started: make(chan struct{}), done: make(chan struct{}), due: make(chan struct{}, 1), awake: map[string]*room.Room{}, quiet: map[string]*quiet{}, fenced: map[string]error{},
 	}
 	if g.cfg.Room.Idle == 0 {
 		g.cfg.Room.Idle = Idle
 	}
 	g.cfg.Room.Owner, g.cfg.Room.Bodies = "companiond/"+c.Room.NewID(), &g.bodies
-	for _, s := range c.Rooms {
+	rooms, err := byName(c.Rooms)
+	g.configured.Store(&rooms)
+	return g, err
+}
+
+// byName checks the names of rooms of the configuration.
+func byName(all []room.Settings) (map[string]room.Settings, error) {
+	rooms := map[string]room.Settings{}
+	for _, s := range all {
 		if err := abi.CheckName("room", s.Name); err != nil {
 			return nil, err
 		}
-		if _, twice := g.configured[s.Name]; twice {
+		if _, twice := rooms[s.Name]; twice {
 			return nil, abi.Field("room", abi.CodeInvalid, "%q is there twice", s.Name)
 		}
-		g.configured[s.Name] = s
+		rooms[s.Name] = s
 	}
-	return g, nil
+	return rooms, nil
+}
+
+// rooms are those of the configuration, which are not to be changed.
+func (g *Registry) rooms() map[string]room.Settings { return *g.configured.Load() }
+
+// Configure gives the rooms of the configuration other settings, and adds rooms to them: those that are awake have them as
+// soon as nobody has the floor there, all others when they wake.
+//
+// # Errors
+//
+// CodeInvalid for names that no room may have, and where a room is missing; nothing has changed then.
+func (g *Registry) Configure(ctx context.Context, all []room.Settings) error {
+	rooms, err := byName(all)
+	if err != nil {
+		return err
+	}
+	for name := range g.rooms() {
+		if _, stays := rooms[name]; !stays {
+			return abi.Field("room", abi.CodeInvalid, "%q is not there any more", name)
+		}
+	}
+	g.configured.Store(&rooms)
+	for name := range rooms {
+		if r := g.awakeNow(name); r != nil {
+			s, err := g.settings(ctx, name)
+			if err == nil {
+				err = r.Change(ctx, s)
+			}
+			if err != nil && !errors.Is(err, loop.ErrAsleep) {
+				return fmt.Errorf("room %s: %w", name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // Run lets rooms run until ctx ends, and returns when all their goroutines are
@@ -146,6 +191,49 @@ func (g *Registry) lookAgain() {
 	}
 }
 
+// Answers waits until each room that is awake answers. A room that is still being read counts as well: a long journal takes its
+// time.
+//
+// # Errors
+//
+// Of the first room that does not before ctx ends, which it names.
+func (g *Registry) Answers(ctx context.Context) error {
+	g.mu.Lock()
+	awake := maps.Clone(g.awake)
+	g.mu.Unlock()
+	answers := make(chan error, len(awake))
+	for name, r := range awake {
+		go func() {
+			select {
+			case <-r.Loaded():
+			default:
+				answers <- nil
+				return
+			}
+			if err := r.Answers(ctx); err != nil {
+				answers <- fmt.Errorf("room %s: %w", name, err)
+				return
+			}
+			answers <- nil
+		}()
+	}
+	for range awake {
+		if err := <-answers; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Hush has the rooms that are awake ask nobody any more, and write down of no body that it leaves.
+func (g *Registry) Hush() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, r := range g.awake {
+		r.Drain()
+	}
+}
+
 // Drain asks nobody any more and waits until the lines that are being made are in
 // the journal, or ctx ends.
 func (g *Registry) Drain(ctx context.Context) {
@@ -178,6 +266,13 @@ func (g *Registry) Owner() string { return g.cfg.Room.Owner }
 // Awake says whether a room is awake now.
 func (g *Registry) Awake(name string) bool { return g.awakeNow(name) != nil }
 
+// Count gives how many rooms are awake.
+func (g *Registry) Count() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.awake)
+}
+
 // Usual is the room of whoever names none.
 func (g *Registry) Usual() string { return g.cfg.Usual }
 
@@ -195,7 +290,7 @@ func (g *Registry) settings(ctx context.Context, name string) (room.Settings, er
 }
 
 func (g *Registry) settingsOf(ctx context.Context, name string, row journal.Room, known bool) (room.Settings, error) {
-	if s, ok := g.configured[name]; ok {
+	if s, ok := g.rooms()[name]; ok {
 		s.Reopen = &entry.Opened{By: "the configuration", Settings: []byte("{}")}
 		return s, nil
 	}

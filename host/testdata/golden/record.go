@@ -7,7 +7,7 @@
 //	make build
 //	go run ./host/testdata/golden/record.go bin/companiond host/testdata/golden/NAME
 //
-// The characters are those of characters/, built; the language model is a
+// The characters are those of characters/; the language model is a
 // double of its own.
 package main
 
@@ -121,7 +121,7 @@ func firstRun(d *daemon) {
 	d.post("/v1/rooms/main/stop", `{"from":"taro"}`)
 	d.say("main", "taro", "ごめん、続けて。")
 	d.rests("main")
-	reload(filepath.Join(d.dir, "characters", "aya.wasm"))
+	reload(filepath.Join(d.dir, "characters", "aya.talk.txt"))
 	d.until("aya was reloaded", func() bool { return d.companion("aya")["generation"] == 2.0 })
 	d.say("main", "taro", "アヤさん、おかえり！")
 	d.rests("main")
@@ -185,7 +185,7 @@ func home(toml string) string {
 	dir, err := os.MkdirTemp("", "golden")
 	check(err)
 	check(os.Mkdir(filepath.Join(dir, "characters"), 0o755))
-	for _, name := range []string{"aya/aya.wasm", "kyoko/kyoko.wasm", "natsumi/natsumi.wasm", "nikoni.json"} {
+	for _, name := range []string{"aya.talk.txt", "kyoko.talk.txt", "natsumi.talk.txt", "nikoni.json"} {
 		b, err := os.ReadFile(filepath.Join("characters", name))
 		check(err)
 		write(filepath.Join(dir, "characters", filepath.Base(name)), string(b))
@@ -196,12 +196,11 @@ func home(toml string) string {
 
 func write(path, text string) { check(os.WriteFile(path, []byte(text), 0o644)) }
 
-// reload changes a WebAssembly file without changing what it does: it gets a
-// custom section.
+// reload changes a script without changing what it does: it gets a remark.
 func reload(path string) {
 	b, err := os.ReadFile(path)
 	check(err)
-	write(path+".new", string(b)+"\x00\x05\x04note")
+	write(path+".new", string(b)+"\n# note\n")
 	check(os.Rename(path+".new", path))
 }
 

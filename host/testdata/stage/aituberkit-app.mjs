@@ -6,7 +6,7 @@
 // CHECKOUT is AITuberKit with its packages installed, PLAYWRIGHT a folder where npm has installed playwright-core, DAEMON the
 // program, RUN a folder with a companiond.toml that listens on 127.0.0.1:3999, lets http://127.0.0.1:3000 in and has the three in
 // its characters. Run it in a network of its own: unshare -n, and ip link set lo up. VOICE is how many milliseconds a
-// sound takes to be made, 300 if nothing else is said.
+// sound takes to be made, 300 if nothing else is said, and LETTER how many it lasts for each letter, 60.
 //
 // Nothing of AITuberKit is here: its license is its own.
 import { createRequire } from 'node:module'
@@ -25,8 +25,9 @@ const { chromium } = createRequire(join(playwright, 'x.js'))('playwright-core')
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms))
 const report = { problems: [], sounds: [], heard: [] }
 let voice = Number(process.env.VOICE ?? 300)
+let letter = Number(process.env.LETTER ?? 60)
 
-// A voice that answers as VOICEVOX does, with a tone: 60 ms for each letter.
+// A voice that answers as VOICEVOX does, with a tone.
 const wav = (seconds) => {
   const rate = 8000, n = Math.round(rate * seconds), b = Buffer.alloc(44 + 2 * n)
   b.write('RIFF', 0); b.writeUInt32LE(36 + 2 * n, 4); b.write('WAVEfmt ', 8); b.writeUInt32LE(16, 16)
@@ -43,7 +44,7 @@ createServer(async (q, a) => {
   if (u.pathname === '/audio_query') return a.setHeader('content-type', 'application/json').end(JSON.stringify({ text: u.searchParams.get('text') }))
   if (u.pathname !== '/synthesis') return a.writeHead(404).end()
   await sleep(voice)
-  a.setHeader('content-type', 'audio/wav').end(wav(.06 * JSON.parse(Buffer.concat(parts).toString()).text.length))
+  a.setHeader('content-type', 'audio/wav').end(wav(letter / 1000 * JSON.parse(Buffer.concat(parts).toString()).text.length))
 }).listen(50021, '127.0.0.1')
 
 let house
@@ -55,6 +56,7 @@ const end = async (code) => {
   try { process.kill(-app.pid, 'SIGKILL') } catch { /* it is gone */ }
   process.exit(code)
 }
+process.on('uncaughtException', (e) => { report.problems.push(String(e.stack)); end(1) })
 start()
 
 const up = async (url) => {
@@ -70,9 +72,11 @@ await up('http://127.0.0.1:3000/')
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--autoplay-policy=no-user-gesture-required', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'] })
 const pages = {}
+const begun = []
 for (const who of ['aya', 'kyoko', 'natsumi']) {
   const page = await (await browser.newContext({ viewport: { width: 900, height: 600 } })).newPage()
   await page.exposeFunction('noteSound', (from, to) => report.sounds.push({ who, from, to }))
+  await page.exposeFunction('noteBegin', (from, long) => begun.push({ who, from, long }))
   page.on('console', (m) => { if (m.type() === 'error' || process.env.LOUD) (report.console ??= []).push(who + ': ' + m.text().slice(0, 200)) })
   page.on('websocket', (ws) => {
     if (!ws.url().includes('/aituberkit/')) return
@@ -89,6 +93,7 @@ for (const who of ['aya', 'kyoko', 'natsumi']) {
     AudioBufferSourceNode.prototype.start = function (...args) {
       const from = Date.now()
       const long = this.buffer?.duration ?? 0
+      if (long > .05) window.noteBegin(from, long)
       if (long > .05) this.addEventListener('ended', () => window.noteSound(from, Date.now()))
       return begin.apply(this, args)
     }
@@ -150,13 +155,24 @@ for (const stops of [false, true]) {
   await quiet(15000, 60000)
 }
 
-// The daemon is killed and started again.
+// The daemon is killed, or stopped, in the middle of a long sentence, and started again at once.
 voice = 300
-house.kill('SIGKILL')
-await sleep(1000)
-start()
-await up('http://127.0.0.1:3999/v1/rooms')
-await sleep(35000) // within which a page connects again
+letter *= 2
+report.ends = []
+const ends = Number(process.env.ENDS ?? 6)
+for (let i = 0; i < ends; i++) {
+  await say('aya', 'Aya, tell me something long, please.')
+  let sound
+  for (const from = Date.now(), n = begun.length; Date.now() - from < 60000 && !sound; await sleep(20)) sound = begun.slice(n).find((x) => x.long > 3 && Date.now() - x.from < 500)
+  if (!sound) report.problems.push('no sound is long')
+  else report.ends.push(`${sound.who} sounds for ${sound.long.toFixed(1)} s`)
+  await sleep(300)
+  house.kill(i % 2 ? 'SIGTERM' : 'SIGKILL')
+  if (house.exitCode === null && house.signalCode === null) await new Promise((gone) => house.once('exit', gone))
+  start()
+  await up('http://127.0.0.1:3999/v1/rooms')
+  await sleep(i < ends - 1 ? 16000 : 35000) // within which a page connects again
+}
 n = report.frames.length
 await say('natsumi', 'Are you back?')
 await first('natsumi', n)
@@ -164,7 +180,9 @@ await quiet(12000, 60000)
 for (const [who, page] of Object.entries(pages)) await page.screenshot({ path: join(shots, `2-${who}.png`) })
 
 report.sounds.sort((a, b) => a.from - b.from)
-report.sounds.forEach((s, i, all) => { if (i > 0 && s.from < all[i - 1].to - 60) report.problems.push(`${s.who} begins ${all[i - 1].to - s.from} ms before ${all[i - 1].who} has ended`) })
+report.sounds.forEach((s, i, all) => all.slice(0, i).forEach((o) => { // all pairs: a long sound is over several
+  if (s.from < o.to - 60) report.problems.push(`${s.who} begins ${o.to - s.from} ms before ${o.who} has ended`)
+}))
 report.count = report.sounds.reduce((c, s) => ({ ...c, [s.who]: (c[s.who] ?? 0) + 1 }), {})
 report.frames = undefined
 await browser.close()

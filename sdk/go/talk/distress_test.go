@@ -243,7 +243,7 @@ func TestSeriousScripts(t *testing.T) {
 			t.Errorf("%q: %v", row, err)
 		}
 	}
-	if s, err := parse("name: A\n[*]\nreact: あ\nreact: い\nreact: う\nreact: え\ndistress: お\ndistress: か\ngrave: き\ngrave: く"); err != nil || s.keep != 3 {
+	if s, err := parse("name: A\n[*]\nreact: あ\nreact: い\nreact: う\nreact: え\ndistress: お\ndistress: か\ngrave: き\ngrave: く"); err != nil || s[0].keep != 3 {
 		t.Errorf("serious lines, which come again, are to be remembered as said: %+v, %v", s, err)
 	}
 	if found := strings.Join(Lint("name: A\n[*]\ndistress: 死にたいんだね。\nreact: 消えたい"), "\n"); strings.Count(found, "sounds like a person in distress") != 2 {

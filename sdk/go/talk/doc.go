@@ -1,6 +1,7 @@
 // Package talk plays characters that speak without a language model: a
 // character is written as a plain text script ([New]), so that a maker writes
-// lines and not code.
+// lines and not code. The daemon plays files of it, NAME.talk.txt, with this package;
+// docs/TALK.md is what their makers read.
 //
 // # Scripts
 //
@@ -21,6 +22,8 @@
 //	tell: 猫は液体だと思うんだ。
 //	ask @aya 液体: {aya}、猫は液体なの？
 //	answer 好き: 猫？大好き！
+//
+// A row "lang:" behind a section begins a script for another language in the same text.
 //
 // A line is "act @target words: text". Words, where given, must be found in
 // what was heard (one is enough); a line with a target goes to that companion

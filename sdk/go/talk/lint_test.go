@@ -16,13 +16,11 @@ import (
 func TestScriptsOfTheHouse(t *testing.T) {
 	var scripts []string
 	for _, who := range []string{"aya", "kyoko", "natsumi"} {
-		for _, lang := range []string{"ja", "en"} {
-			text, err := os.ReadFile(filepath.Join("..", "..", "..", "characters", who, who+"."+lang+".txt"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			scripts = append(scripts, string(text))
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "characters", who+".talk.txt"))
+		if err != nil {
+			t.Fatal(err)
 		}
+		scripts = append(scripts, string(text))
 	}
 	for _, problem := range Lint(scripts...) {
 		t.Error(problem)
@@ -56,11 +54,11 @@ func Lint(scripts ...string) []string {
 	var found []string
 	var parsed []*script
 	for i, text := range scripts {
-		s, err := parse(text)
+		scripts, err := parse(text)
 		if err != nil {
 			return append(found, fmt.Sprintf("script %d: %v", i+1, err))
 		}
-		parsed = append(parsed, s)
+		parsed = append(parsed, scripts...)
 	}
 	for _, s := range parsed {
 		seen := map[uint32]bool{}

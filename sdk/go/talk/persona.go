@@ -22,7 +22,8 @@ type persona struct {
 }
 
 // New makes a character of scripts, one for each language it speaks; the first
-// gives its name and its language of last resort. Errors name script and line.
+// gives its name and its language of last resort. A text may hold several, one
+// behind the other. Errors name script and line, and those of a text are [Mistakes].
 func New(scripts ...string) (companion.Character, error) {
 	p, err := newPersona(scripts)
 	if err != nil {
@@ -31,25 +32,18 @@ func New(scripts ...string) (companion.Character, error) {
 	return companion.Character{Name: p.main.name, Aliases: p.aliases, Version: "1", Vote: p.vote, Speak: p.speak}, nil
 }
 
-func newPersona(scripts []string) (*persona, error) {
+func newPersona(texts []string) (*persona, error) {
 	p := &persona{scripts: map[words.Lang]*script{}, minds: map[string]*mind{}}
-	for i, text := range scripts {
-		s, err := parse(text)
+	for i, text := range texts {
+		scripts, err := parse(text)
 		if err != nil {
 			return nil, fmt.Errorf("script %d: %w", i+1, err)
 		}
-		if p.scripts[s.lang] != nil {
-			return nil, fmt.Errorf("script %d: a second one for %q", i+1, s.lang)
-		}
-		p.scripts[s.lang] = s
-		if p.main == nil {
-			p.main = s
-		}
-		p.aliases = append(p.aliases, s.aliases...)
-		for _, t := range s.topics {
-			if !slices.ContainsFunc(p.topics, func(o words.Topic) bool { return o.ID == t.ID }) {
-				p.topics = append(p.topics, t)
+		for _, s := range scripts {
+			if p.scripts[s.lang] != nil {
+				return nil, fmt.Errorf("script %d: a second one for %q", i+1, s.lang)
 			}
+			p.take(s)
 		}
 	}
 	if p.main == nil {
@@ -57,6 +51,20 @@ func newPersona(scripts []string) (*persona, error) {
 	}
 	p.find = words.NewFinder(p.topics)
 	return p, nil
+}
+
+// take has the character speak a script's language.
+func (p *persona) take(s *script) {
+	p.scripts[s.lang] = s
+	if p.main == nil {
+		p.main = s
+	}
+	p.aliases = append(p.aliases, s.aliases...)
+	for _, t := range s.topics {
+		if !slices.ContainsFunc(p.topics, func(o words.Topic) bool { return o.ID == t.ID }) {
+			p.topics = append(p.topics, t)
+		}
+	}
 }
 
 // Must is New for scripts that are part of the program: an error is a fault of

@@ -2,6 +2,7 @@ package talk
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,37 +79,20 @@ type script struct {
 	lines   map[string]map[act][]*line // by topic
 	topics  []words.Topic
 	keep    int // own lines to remember
+	begins  int // the line of the text where it does
 }
 
-// parse reads a script; errors name the line.
-func parse(text string) (*script, error) {
-	s := &script{
+func newScript(begins int) *script {
+	return &script{
 		lang: words.Japanese, human: "{name}", calls: map[string]string{}, likes: map[string]float64{}, after: map[string]float64{},
-		habit: map[act]int{tell: 1, ask: 1, react: 1}, lines: map[string]map[act][]*line{}, topics: words.Topics(),
+		habit: map[act]int{tell: 1, ask: 1, react: 1}, lines: map[string]map[act][]*line{}, topics: words.Topics(), begins: begins,
 	}
-	section := ""
-	for i, row := range strings.Split(text, "\n") {
-		row = strings.TrimSpace(row)
-		if row == "" || strings.HasPrefix(row, "#") {
-			continue
-		}
-		var err error
-		if name, ok := strings.CutPrefix(row, "["); ok {
-			section = strings.TrimSuffix(name, "]")
-			if section != anyTopic && !slices.ContainsFunc(s.topics, func(t words.Topic) bool { return t.ID == section }) {
-				err = fmt.Errorf("section %q is no topic", section)
-			}
-		} else if section == "" {
-			err = s.head(row)
-		} else {
-			err = s.add(section, row)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
-		}
-	}
+}
+
+// finish checks what can be checked at the script's end.
+func (s *script) finish() error {
 	if s.name == "" {
-		return nil, fmt.Errorf("the head has no name")
+		return fmt.Errorf("the head has no name")
 	}
 	for _, acts := range s.lines {
 		for act, lines := range acts {
@@ -118,14 +102,14 @@ func parse(text string) (*script, error) {
 		}
 	}
 	s.keep = s.keep * 3 / 4
-	return s, nil
+	return nil
 }
 
 // head reads a "key: value" line of the script's head.
 func (s *script) head(row string) error {
 	key, value, ok := strings.Cut(row, ":")
 	if !ok {
-		return fmt.Errorf("%q has no colon", row)
+		return fmt.Errorf("%q has no colon%s", row, wideColon(row))
 	}
 	value = strings.TrimSpace(value)
 	switch key {
@@ -147,11 +131,14 @@ func (s *script) head(row string) error {
 	case "after":
 		return numbers(value, s.after)
 	case "habit":
-		return pairsOf(value, func(k, v string) (err error) { s.habit[act(k)], err = strconv.Atoi(v); return err })
+		return pairsOf(value, s.habitual)
 	case "topic": // "topic: id label words..."
 		f := strings.Fields(value)
 		if len(f) < 2 {
 			return fmt.Errorf("topic needs an id and a label")
+		}
+		if len(s.topics) >= maxTopics {
+			return fmt.Errorf("there are %d topics, the usual ones among them, and may be no more", maxTopics)
 		}
 		s.topics = append(s.topics, words.NewTopic(f[0], f[1], f[1], f[1:]...))
 	default:
@@ -175,7 +162,38 @@ func pairsOf(text string, set func(k, v string) error) error {
 }
 
 func numbers(text string, into map[string]float64) error {
-	return pairsOf(text, func(k, v string) (err error) { into[k], err = strconv.ParseFloat(v, 64); return err })
+	return pairsOf(text, func(k, v string) error {
+		n, err := strconv.ParseFloat(v, 64)
+		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+			return fmt.Errorf("%q is no number", v)
+		}
+		into[k] = n
+		return nil
+	})
+}
+
+// maxHabit is the largest weight of a habit.
+const maxHabit = 100
+
+// habitual reads the weight of what a character rather does.
+func (s *script) habitual(k, v string) error {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 0 || n > maxHabit {
+		return fmt.Errorf("%q is no whole number from 0 to %d", v, maxHabit)
+	}
+	if !slices.Contains([]act{tell, ask, react}, act(k)) {
+		return fmt.Errorf("only tell, ask and react can be a habit")
+	}
+	s.habit[act(k)] = n
+	return nil
+}
+
+// wideColon says what is wrong with a row written as Japanese is.
+func wideColon(row string) string {
+	if strings.Contains(row, "：") {
+		return "; write a half-width colon and a space in place of ："
+	}
+	return ""
 }
 
 // add reads a line of a section: "act @target words: text".
@@ -183,7 +201,7 @@ func (s *script) add(section, row string) error {
 	left, text, ok := strings.Cut(row, ": ")
 	head := strings.Fields(left)
 	if !ok || len(head) == 0 || strings.TrimSpace(text) == "" {
-		return fmt.Errorf("%q is no \"act: text\"", row)
+		return fmt.Errorf("%q is no \"act: text\"%s", row, wideColon(row))
 	}
 	l := &line{act: act(head[0]), topic: section, text: strings.TrimSpace(text)}
 	allowed := topicActs

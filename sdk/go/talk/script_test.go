@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -63,10 +64,11 @@ func TestScripts(t *testing.T) {
 			want[l.topic][l.act] = append(want[l.topic][l.act], l)
 			fmt.Fprintf(&text, "\n  [%s]\n%s: %s ", l.topic, head, l.text)
 		}
-		got, err := parse(text.String())
-		if err != nil {
-			t.Fatalf("%v in\n%s", err, &text)
+		all, err := parse(text.String())
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%d, %v in\n%s", len(all), err, &text)
 		}
+		got := all[0]
 		if !reflect.DeepEqual(got.lines, want) || got.keep != keep*3/4 || !maps.Equal(got.calls, calls) || !maps.Equal(got.likes, likes) || !slices.Equal(got.aliases, aliases) {
 			t.Errorf("%+v is not\n%s", got, &text)
 		}
@@ -75,22 +77,30 @@ func TestScripts(t *testing.T) {
 
 // Nothing that is no script is taken for one, and whatever is one can be played.
 func FuzzScript(f *testing.F) {
-	for _, s := range []string{lively, nodding, momoScript, "name: A\n[*]\ntell{: x", "name: A\n[*]\nreact: {}", "name: \xff\n[cat]\ntell @: {a}{", "[", ":", "name:A\n[]\nx: y", "name: A\ntopic: a b\n[a]\ntell: {word}{"} {
+	for _, s := range []string{lively, nodding, momoScript, "name: A\n[*]\ntell{: x", "name: A\n[*]\nreact: {}", "name: \xff\n[cat]\ntell @: {a}{", "[", ":", "name:A\n[]\nx: y", "name: A\ntopic: a b\n[a]\ntell: {word}{",
+		lively + "\nlang: en\nname: A\n[*]\ngreet: {hi} I am A.\n", "\ufeffname: A\r\nhabit: ask=-9\r\nlikes: cat=NaN", "name: A\nhabit: tell=100 ask=0\nlikes: cat=1e300\n[cat]\ntell: x"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := parse(text)
+		scripts, err := parse(text)
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "line ") && err.Error() != "the head has no name" {
-				t.Errorf("%q: an error without a place: %v", text, err)
+			for row := range strings.SplitSeq(err.Error(), "\n") {
+				if !strings.HasPrefix(row, "line ") {
+					t.Errorf("%q: an error without a place: %v", text, err)
+				}
+			}
+			if c, err := New(text); err == nil || c.Vote != nil {
+				t.Errorf("%q: %+v", text, c)
 			}
 			return
 		}
-		for topic, acts := range s.lines {
-			for a, lines := range acts {
-				for _, l := range lines {
-					if l.topic != topic || l.act != a || l.text == "" || strings.Count(l.text, "{") < len(l.needs) {
-						t.Errorf("%q: %+v", text, l)
+		for _, s := range scripts {
+			for topic, acts := range s.lines {
+				for a, lines := range acts {
+					for _, l := range lines {
+						if l.topic != topic || l.act != a || l.text == "" || strings.Count(l.text, "{") < len(l.needs) {
+							t.Errorf("%q: %+v", text, l)
+						}
 					}
 				}
 			}
@@ -104,24 +114,49 @@ func FuzzScript(f *testing.F) {
 	})
 }
 
-// A bad script is refused with the line and the reason.
+// A bad script is refused with the line and the reason, and all that is wrong with it is told at once.
 func TestBadScripts(t *testing.T) {
+	more := maxTopics - len(words.Topics())
 	for text, want := range map[string]string{
-		"":                                       "no name",
-		"name: A\n[nowhere]":                     "line 2: section \"nowhere\"",
-		"name: A\ncolour: red":                   "line 2: key \"colour\"",
-		"name: A\n[*]\nsing: la":                 "line 3: \"sing\" is no act",
-		"name: A\n[*]\ngreet {hi}":               "line 3:",
-		"name: A\n[cat]\ntell: {who is":          "open brace",
-		"name: A\nlang: fr":                      "neither ja nor en",
-		"name: A\nhabit: tell=much":              "tell:",
-		"name: A\nlikes: cat":                    "no key=value",
-		"name: A\njust words":                    "no colon",
-		"name: A\ntopic: tea":                    "topic needs",
-		"name: A\n[cat]\ngreet: a topic section": "no act",
+		"":                                                   "line 1: the head has no name: nothing is written",
+		"# later\n\n":                                        "line 1: the head has no name: nothing is written",
+		"\n# A\nlang: ja\n[*]\ngreet: {hi}":                  "line 3: the head has no name",
+		"name: A\n[nowhere]\nx: y\n[*]\nx: y":                "line 2: section \"nowhere\" is no topic\nline 5: \"x\" is no act of section \"*\"",
+		"name: A\n[]\ntell: x":                               "line 2: section \"\" is no topic",
+		"name: A\ncolour: red":                               "line 2: key \"colour\" is not known",
+		"name: A\n[*]\nsing: la":                             "line 3: \"sing\" is no act of section \"*\"",
+		"name: A\n[*]\ngreet {hi}":                           "line 3: \"greet {hi}\" is no \"act: text\"",
+		"name: A\n[*]\ngreet：{hi}":                           "line 3: \"greet：{hi}\" is no \"act: text\"; write a half-width colon and a space in place of ：",
+		"name：A":                                             "line 1: \"name：A\" has no colon; write a half-width colon and a space in place of ：\nline 1: the head has no name",
+		"name: A\n[cat]\ntell: {who is":                      "line 3: \"{who is\" has an open brace",
+		"name: A\nlang: fr":                                  "line 2: lang \"fr\" is neither ja nor en",
+		"name: A\nhabit: tell=much":                          "line 2: tell: \"much\" is no whole number from 0 to 100",
+		"name: A\nhabit: tell=-1":                            "line 2: tell: \"-1\" is no whole number from 0 to 100",
+		"name: A\nhabit: sing=1":                             "line 2: sing: only tell, ask and react can be a habit",
+		"name: A\nlikes: cat":                                "line 2: \"cat\" is no key=value",
+		"name: A\nlikes: cat=NaN":                            "line 2: cat: \"NaN\" is no number",
+		"name: A\nafter: aya=inf":                            "line 2: aya: \"inf\" is no number",
+		"name: A\njust words":                                "line 2: \"just words\" has no colon",
+		"name: A\ntopic: tea":                                "line 2: topic needs an id and a label",
+		"name: A\n[cat]\ngreet: a topic section":             "line 3: \"greet\" is no act of section \"cat\"",
+		"name: A\n[*]\ndistress @b: x":                       "line 3: a line for \"distress\" stands alone: no @, no words and no placeholders",
+		"name: A\n[*]\nlang: en\n[*]\nreact: x":              "line 3: the head has no name",
+		"name: A\n[*]\nlang: ja\nname: A":                    "line 3: a second script for \"ja\"",
+		strings.Repeat("x\n", 20):                            strings.TrimSuffix(strings.Repeat("line N: \"x\" has no colon\n", 10), "\n"),
+		"name: A\n" + strings.Repeat("topic: a b\n", more+1): fmt.Sprintf("line %d: there are %d topics, the usual ones among them, and may be no more", more+2, maxTopics),
+		"name: A\n[*]\n" + strings.Repeat("react: x\n", maxLines) + "z: y": fmt.Sprintf("line %d: there are more than %d lines to say", maxLines+3, maxLines),
 	} {
-		if _, err := New(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("New(%q) = %v, want %q", text, err, want)
+		_, err := New(text)
+		var told Mistakes
+		if !errors.As(err, &told) {
+			t.Errorf("New(%.80q) = %v", text, err)
+			continue
+		}
+		for i := range told { // N stands for the number of the row
+			want = strings.Replace(want, "line N", fmt.Sprintf("line %d", i+1), 1)
+		}
+		if told.Error() != want {
+			t.Errorf("New(%.80q) =\n%v\nwant\n%s", text, told, want)
 		}
 	}
 	if _, err := New(); err == nil {
@@ -129,5 +164,26 @@ func TestBadScripts(t *testing.T) {
 	}
 	if _, err := New("name: A", "name: B"); err == nil {
 		t.Error("two scripts for one language")
+	}
+}
+
+// TestOneText: a text with a script behind another is the same character as the two are.
+func TestOneText(t *testing.T) {
+	const ja, en = "name: A\naliases: あ\ncalls: b=ベー\ntopic: tea 茶 お茶\n[tea]\ntell: 茶だよ", "lang: en\nname: Ay\naliases: ay\n[cat]\ntell: cats"
+	one, err := newPersona([]string{"\ufefflang: ja\r\n" + ja + "\r\n\r\n# in English\r\n" + en})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := newPersona([]string{ja, en})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []*persona{one, two} {
+		for _, s := range p.scripts {
+			s.begins = 0
+		}
+	}
+	if !reflect.DeepEqual(one, two) {
+		t.Errorf("%+v\nand\n%+v", one, two)
 	}
 }

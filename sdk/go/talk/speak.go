@@ -29,6 +29,8 @@ type turn struct {
 	s    companion.Scene
 	sc   *script
 	roll bool // draw lots; a vote only needs to know that there is a line
+
+	heard map[string]string // what placeholders stand for, as far as it was asked
 }
 
 // speak gives the line.
@@ -175,7 +177,7 @@ func (t *turn) pick(st step, d draw) (*line, string) {
 		rest = nil
 	}
 	for _, lines := range [][]*line{hits, rest} {
-		for len(lines) > 0 {
+		for len(lines) > 0 && t.h.Context().Err() == nil { // else nobody waits any more
 			i := 0
 			if t.roll {
 				n := len(lines)
@@ -232,14 +234,26 @@ func (t *turn) fill(l *line) (text string, ok bool) {
 	}
 	text = l.text
 	for _, key := range l.needs {
-		value, ok := t.value(key)
+		value, ok := t.heard[key]
 		if !ok {
+			if t.heard == nil {
+				t.heard = map[string]string{}
+			}
+			if value, ok = t.value(key); !ok {
+				value = nothing
+			}
+			t.heard[key] = value
+		}
+		if value == nothing {
 			return "", false
 		}
 		text = strings.ReplaceAll(text, "{"+key+"}", value)
 	}
 	return strings.TrimSpace(text), true
 }
+
+// nothing is what no placeholder can stand for.
+const nothing = "{"
 
 // value gives what a placeholder stands for.
 func (t *turn) value(key string) (string, bool) {

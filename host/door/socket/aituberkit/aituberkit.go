@@ -42,6 +42,7 @@ type Front struct {
 	now2    bool   // it speaks version 2
 	tells   bool   // it tells what it has spoken
 	spoke   bool   // and has done so
+	begun   bool   // it was sent a sentence
 	silent  int    // lines in a row of which it did not, and the room had waited for that
 
 	lines   []*line

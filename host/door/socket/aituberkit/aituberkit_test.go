@@ -155,6 +155,23 @@ func TestVersion2(t *testing.T) {
 	}
 }
 
+// A page that connects again says when the sentence is over that it was sent before: by a daemon that is
+// gone, of whose lines nothing is known here.
+func TestASentenceOfBefore(t *testing.T) {
+	over := `{"version":"2","id":"p","type":"character.speech.done","requestId":"line_g9","payload":{}}`
+	s := on(t)
+	if in := s.says(over, nil); in != nil {
+		t.Errorf("before hello: %+v", in)
+	}
+	if s.hello(); s.says(over, nil) != (session.Played{Done: true}) {
+		t.Error("it is told to nobody")
+	}
+	s.tell(once("g1", "Hello.", ""))
+	if in := s.says(over, nil); in != nil {
+		t.Errorf("a line has begun since: %+v", in)
+	}
+}
+
 // The older frames, to a client that says chat first, or nothing.
 func TestLegacy(t *testing.T) {
 	s := on(t)

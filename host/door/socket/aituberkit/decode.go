@@ -105,6 +105,9 @@ func (f *Front) stoppable(request string) bool {
 func (f *Front) played(s said, request string, now time.Time) session.In {
 	i := slices.IndexFunc(f.lines, func(l *line) bool { return request != "" && l.request == request && l.tells })
 	if i < 0 {
+		if f.tells && !f.begun { // it was sent it over a connection before this one
+			return session.Played{Done: true}
+		}
 		return nil // it has ended meanwhile
 	}
 	l := f.lines[i]

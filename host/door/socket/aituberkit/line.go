@@ -115,6 +115,7 @@ func (f *Front) pump(now time.Time) (frames [][]byte) {
 				l.join()
 			}
 			s := l.all[l.sent]
+			f.begun = true
 			l.sent, l.wary = l.sent+1, time.Time{} // what was said over the one before did not end the line
 			frames = append(frames, f.delta(l, s, now))
 			l.ends = now.Add(s.long * 5 / 4) // a voice may be a quarter slower, as a room has it

@@ -1,0 +1,116 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/config/differ"
+	"github.com/companiond/companiond/host/door/control"
+	"github.com/companiond/companiond/host/module/wasm/compiler"
+)
+
+var errNoSource = errors.New("this daemon was started without a way to read its configuration anew")
+
+// Reload reads the configuration and the tokens anew. What a running daemon takes is in force then: tokens at once, a room's
+// settings as soon as nobody has the floor there. Where anything is wrong, nothing has changed.
+//
+// # Errors
+//
+// What is wrong with the configuration, in words for whoever wrote it.
+func (h *Host) Reload(ctx context.Context) (r control.Report, err error) {
+	h.reloading.Lock()
+	defer h.reloading.Unlock()
+	done := h.service.Reload()
+	defer func() {
+		if err != nil {
+			h.log.Error("the configuration was not read anew; what was in force is", "err", err)
+			done("reload failed: " + err.Error())
+			return
+		}
+		h.log.Info("the configuration was read anew", "in_force", r.Live, "after_a_restart", r.Restart)
+		done(h.state())
+	}()
+	if h.source == nil {
+		return r, errNoSource
+	}
+	next, tokens, err := h.source()
+	if err != nil {
+		return r, err
+	}
+	if tokens.Len() == 0 && h.tokens.Len() > 0 && !h.cfg.GuestsAllowed() {
+		return r, errors.New("identity.tokens: there would be no token left, and guests are not let in, so nobody could connect")
+	}
+	r = control.Report{Live: []string{}, Restart: []string{}}
+	for _, key := range differ.Keys(h.cfg, next) {
+		if !differ.Live(key, next) {
+			r.Restart = append(r.Restart, key)
+		}
+	}
+	for _, key := range differ.Keys(h.inForce, next) {
+		if differ.Live(key, next) {
+			r.Live = append(r.Live, key)
+		}
+	}
+	rooms := roomSettings(next.Rooms)
+	for _, was := range h.inForce.Rooms { // one that went stays until the restart
+		if !slices.ContainsFunc(next.Rooms, func(is config.Room) bool { return is.Name == was.Name }) {
+			rooms = append(rooms, settingsOf(was))
+			next.Rooms = append(next.Rooms, was)
+		}
+	}
+	if err := h.rooms.Configure(ctx, rooms); err != nil {
+		return r, err
+	}
+	h.tokens.Replace(tokens)
+	if h.level != nil {
+		h.level(next.Log.Level)
+	}
+	h.inForce, h.waits = next, r.Restart
+	return r, nil
+}
+
+// Status is how the daemon is.
+func (h *Host) Status(context.Context) control.Status {
+	h.reloading.Lock()
+	waits := h.waits
+	h.reloading.Unlock()
+	s := control.Status{
+		PID: os.Getpid(), Version: h.version.Version, Since: h.since.UTC().Format(time.RFC3339), Listen: "http://" + h.addr,
+		Rooms: h.rooms.Count(), Companions: len(h.folder.Companions()), Handlers: len(h.cfg.Handlers), Engine: howWasmRuns(), Restart: waits,
+	}
+	for _, c := range h.companions() {
+		if c.Error != "" {
+			s.Faults = append(s.Faults, c.ID+": "+c.Error)
+		}
+	}
+	return s
+}
+
+// howWasmRuns says whether WebAssembly is compiled here.
+func howWasmRuns() string {
+	if compiler.Supported(runtime.GOOS, runtime.GOARCH) {
+		return "compiled"
+	}
+	return "interpreted"
+}
+
+// openControl opens the daemon's own socket, nil where it cannot. Without one it runs all the same: SIGHUP does what is
+// asked there most.
+func (h *Host) openControl() (*http.Server, net.Listener) {
+	own := &http.Server{Handler: control.Handler(h), ReadHeaderTimeout: drainTime}
+	if h.control == "" {
+		return own, nil
+	}
+	l, err := control.Listen(h.control)
+	if err != nil {
+		h.log.Warn("companiond reload and companiond status cannot reach this daemon", "err", err)
+	}
+	return own, l
+}

@@ -1,0 +1,117 @@
+// Package service speaks with the service manager that runs the daemon, as systemd has it: it says when the daemon is ready,
+// reloads and stops, keeps its watchdog quiet while the daemon works, and takes the sockets that it opened.
+//
+// Run by hand, where no manager listens, it does nothing. It never decides what "works" means: its caller asks the rooms.
+package service
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/activation"
+	"github.com/coreos/go-systemd/v22/daemon"
+)
+
+// Manager is whoever runs the daemon: systemd, or nobody.
+type Manager struct {
+	log *slog.Logger
+}
+
+// New finds the manager of this process by its environment (NOTIFY_SOCKET). A nil Manager is nobody.
+func New(log *slog.Logger) *Manager { return &Manager{log} }
+
+// Ready says that the daemon is there for everybody; status is shown to people.
+func (m *Manager) Ready(status string) { m.tell(daemon.SdNotifyReady, "STATUS="+oneLine(status)) }
+
+// Status shows people how the daemon is.
+func (m *Manager) Status(status string) { m.tell("STATUS=" + oneLine(status)) }
+
+// Stopping says that the daemon ends because it was asked to.
+func (m *Manager) Stopping() { m.tell(daemon.SdNotifyStopping, "STATUS=stopping") }
+
+// Reload says that the daemon reads its configuration anew, until done is called with what is shown then.
+func (m *Manager) Reload() (done func(status string)) {
+	m.tell(daemon.SdNotifyReloading, strings.TrimSpace(daemon.SdNotifyMonotonicUsec()))
+	return m.Ready
+}
+
+// tell sends a message whole: two of them could be taken for two states.
+func (m *Manager) tell(lines ...string) {
+	if m == nil {
+		return
+	}
+	if _, err := daemon.SdNotify(false, strings.Join(lines, "\n")); err != nil {
+		m.log.Warn("the service manager cannot be told how the daemon is", "err", err)
+	}
+}
+
+// oneLine keeps what is shown from being taken for another message.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Watch keeps the watchdog quiet until ctx ends: twice within its time it asks works, and tells of it only where that
+// answers nil before the next time. A manager without a watchdog is told nothing.
+//
+// # Errors
+//
+// A watchdog whose time cannot be read.
+func (m *Manager) Watch(ctx context.Context, works func(context.Context) error) error {
+	patience, err := m.patience()
+	if err != nil {
+		return fmt.Errorf("WATCHDOG_USEC of the service manager: %w", err)
+	}
+	if patience == 0 {
+		<-ctx.Done()
+		return nil
+	}
+	tick := time.NewTicker(patience / 2)
+	defer tick.Stop()
+	for {
+		asked, cancel := context.WithTimeout(ctx, patience/2)
+		err := works(asked)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			m.log.Error("the daemon does not work; its service manager starts it anew if that lasts", "err", err, "watchdog", patience)
+		default:
+			m.tell(daemon.SdNotifyWatchdog)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// patience is the watchdog's time, 0 where there is none.
+func (m *Manager) patience() (time.Duration, error) {
+	if m == nil {
+		return 0, nil
+	}
+	return daemon.SdWatchdogEnabled(false)
+}
+
+// Sockets gives the listening sockets that the manager opened for the daemon, in the order of its unit, and none the second
+// time.
+//
+// # Errors
+//
+// One that is no listening stream socket.
+func Sockets() ([]net.Listener, error) {
+	listeners, err := activation.Listeners()
+	if err != nil {
+		return nil, err
+	}
+	for i, l := range listeners {
+		if l == nil {
+			return nil, fmt.Errorf("socket %d of the service manager is none to listen at; a .socket unit for companiond has ListenStream= alone", i+1)
+		}
+	}
+	return listeners, nil
+}
