@@ -1,4 +1,4 @@
-# Verbs: build plugins run test check bench fuzz. Each installs what it needs.
+# Verbs: build plugins run test check bench fuzz deb release. Each installs what it needs.
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GO         ?= go
@@ -23,7 +23,7 @@ HANDLED  := $(shell find abi sdk/go plugins -type f -not -name '*_test.go') go.m
 JS = host/module/js/npm
 TAGS = $(shell test -f $(JS)/node_modules/.package-lock.json && echo -tags npm)
 
-.PHONY: build plugins run test check bench fuzz packages npm js clean
+.PHONY: build plugins run test check bench fuzz deb release packages npm js clean
 
 build: $(WASM) js
 	$(GO) build -trimpath -buildvcs=auto $(TAGS) -o bin/companiond ./cmd/companiond
@@ -103,6 +103,32 @@ check:
 	GOOS=wasip1 GOARCH=wasm $(GO) build ./abi ./sdk/go/... ./characters/...
 	@for p in $(GUESTS); do GOOS=wasip1 GOARCH=wasm $(GO) -C plugins/$$p build -buildmode=c-shared -o /dev/null . || exit 1; done
 	$(GO) test ./host ./cmd/companiond -run "Floors|Owners|Pure|PackageComments|Guests|Documents"
+
+# What others install. The same commit gives the same bytes: its time is that of all files. A commit without a tag is a version
+# before all that have one.
+EPOCH    = $(shell git log -1 --format=%ct)
+VERSION ?= $(shell git describe --tags --exact-match 2>/dev/null | sed 's/^v//' | grep . || git log -1 --format=0.0.0~%cd.%h --date=format:%Y%m%d%H%M)
+DEBS     = amd64 arm64
+RELEASES = linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64
+FOR      = CGO_ENABLED=0 GOOS=$(word 1,$(subst _, ,$(1))) GOARCH=$(word 2,$(subst _, ,$(1))) $(GO) build -trimpath -buildvcs=false $(TAGS) -ldflags='-s -X main.release=$(VERSION)' -o $(2) ./cmd/companiond
+
+deb: js $(DEBS:%=bin/deb/%)
+
+bin/deb/%: FORCE
+	@mkdir -p $@
+	$(call FOR,linux_$*,$@/companiond)
+	SOURCE_DATE_EPOCH=$(EPOCH) ARCH=$* VERSION=$(VERSION) $(GO) tool -modfile=dist/tools/go.mod nfpm package -f dist/deb/nfpm.yaml -p deb -t bin/companiond_$*.deb
+
+release: js $(RELEASES:%=bin/release/%)
+	cd bin && sha256sum companiond_*.tar.gz > SHA256SUMS
+
+bin/release/%: FORCE
+	@rm -rf $@ && mkdir -p $@/companiond
+	$(call FOR,$*,$@/companiond/companiond$(if $(findstring windows,$*),.exe))
+	cp -r companiond.toml README.md README.ja.md LICENSE docs $@/companiond && mkdir $@/companiond/characters && cp characters/*.talk.txt $@/companiond/characters
+	tar --sort=name --mtime=@$(EPOCH) --owner=0 --group=0 --numeric-owner --mode=u+rwX,go+rX,go-w -C $@ -c companiond | gzip -n > bin/companiond_$*.tar.gz
+
+FORCE:
 
 bench: build
 	@BENCHTIME=$(BENCHTIME) GO=$(GO) bash .ci/bench

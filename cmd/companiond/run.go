@@ -180,6 +180,9 @@ func checkVerb(t *term, ctx context.Context, args []string) error {
 	return err
 }
 
+// release is the version that a release was made of (-ldflags -X).
+var release string
+
 // version says what was built. Without version control in the build it is
 // "(devel)".
 func version() web.Version {
@@ -190,6 +193,9 @@ func version() web.Version {
 	}
 	if info.Main.Version != "" {
 		v.Version = info.Main.Version
+	}
+	if release != "" {
+		v.Version = release
 	}
 	v.Go = info.GoVersion
 	built := map[string]string{}
