@@ -85,7 +85,7 @@ COMMANDS = wasm-validate mkfs.ext4 wasm-ld rustc
 DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32
 STAGE_COMMANDS = espeak-ng oscdump ngircd obs Xvfb chromium
 STAGE = espeak-ng liblo-tools ngircd obs-studio obs-plugins xvfb fonts-noto-cjk chromium
-NPM = $(JS) host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript plugins/vts/studiotest/testdata/vtubestudio
+NPM = $(JS) host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript sdk/examples/extism plugins/vts/studiotest/testdata/vtubestudio
 
 npm:
 	@if command -v npm >/dev/null; then \
@@ -110,7 +110,7 @@ EPOCH    = $(shell git log -1 --format=%ct)
 VERSION ?= $(shell git describe --tags --exact-match 2>/dev/null | sed 's/^v//' | grep . || git log -1 --format=0.0.0~%cd.%h --date=format:%Y%m%d%H%M)
 DEBS     = amd64 arm64
 RELEASES = linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64
-FOR      = CGO_ENABLED=0 GOOS=$(word 1,$(subst _, ,$(1))) GOARCH=$(word 2,$(subst _, ,$(1))) $(GO) build -trimpath -buildvcs=false $(TAGS) -ldflags='-s -X main.release=$(VERSION)' -o $(2) ./cmd/companiond
+FOR      = CGO_ENABLED=0 GOOS=$(word 1,$(subst _, ,$(1))) GOARCH=$(word 2,$(subst _, ,$(1))) $(GO) build -trimpath -buildvcs=false $(TAGS) -ldflags='-s -X github.com/companiond/companiond/cmd/companiond/built.release=$(VERSION)' -o $(2) ./cmd/companiond
 
 deb: js $(DEBS:%=bin/deb/%)
 

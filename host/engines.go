@@ -15,6 +15,7 @@ import (
 	"github.com/companiond/companiond/host/context/kept"
 	"github.com/companiond/companiond/host/handler/filter"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/extism"
 	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/js"
 	"github.com/companiond/companiond/host/module/js/npm"
@@ -22,6 +23,7 @@ import (
 	"github.com/companiond/companiond/host/module/prompt"
 	"github.com/companiond/companiond/host/module/script"
 	"github.com/companiond/companiond/host/module/wasm"
+	"github.com/companiond/companiond/host/module/wasm/drive"
 	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/secret/hide"
 )
@@ -142,6 +144,7 @@ func openWasm(h *Host, calls module.HostCalls) (module.Engine, error) {
 		MaxMemory: h.cfg.Wasm.Memory, MemoryTotal: memoryTotal(h.cfg.Wasm.MemoryTotal),
 		FuelPerCall: h.cfg.Wasm.Fuel, LogBytesPerSecond: int(h.cfg.Wasm.LogRate),
 		Guard: wasm.Guard(h.cfg.Wasm.Guard), Host: calls, Log: h.log, Interpreter: js.Interpreter(npm.QuickJS()),
+		Dialects: []drive.Dialect{extism.Dialect()},
 	})
 }
 

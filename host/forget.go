@@ -7,6 +7,7 @@ import (
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/forget"
 	"github.com/companiond/companiond/host/forget/told"
+	"github.com/companiond/companiond/host/module"
 )
 
 // buildForget makes what erases people's words on their own, and first of all erases what a journal
@@ -44,7 +45,14 @@ func (h *Host) livesHere(name string) (who string, lives bool) {
 
 // forgotten lets go of what is kept in memory of a room in which words were erased, of all with "".
 func (h *Host) forgotten(room string) {
-	h.blobs.Clear()    // a voice may have said them
+	h.blobs.Clear() // a voice may have said them
+	if room == "" {
+		for _, e := range h.engines {
+			if f, ok := e.(module.Forgetter); ok {
+				f.Forget()
+			}
+		}
+	}
 	if h.feed != nil { // the doors are open
 		h.feed.Forget(room)
 	}

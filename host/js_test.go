@@ -75,6 +75,41 @@ func TestTypeScriptInTheFolder(t *testing.T) {
 	})
 }
 
+// TestForgottenInVariables: what a character has in variables is gone when words are erased, also where it cannot be loaded anew,
+// because its file has a mistake by now.
+func TestForgottenInVariables(t *testing.T) {
+	if npm.QuickJS() == nil {
+		t.Skip("built without JavaScript: make build, and -tags npm")
+	}
+	h := newHome(t)
+	h.open("[room.main]\nsilence = \"0s\"\npace = \"0s\"\n")
+	says := func(who, text string) {
+		t.Helper()
+		h.say("main", who, "a secret of "+who)
+		h.until(text, func() bool {
+			all := h.messages("main")
+			return len(all) > 0 && all[len(all)-1].Text == text
+		})
+	}
+	h.save("mio.js", []byte(`
+const told = [];
+export function vote() { return { state: "speak", importance: 5 } }
+export function speak({ message }) { told.push(message.text); return "I know of " + told.length }
+`))
+	h.until("she is there", func() bool { return h.companion("mio").State == "ready" })
+	says("mika", "I know of 1")
+	says("taro", "I know of 2")
+	h.save("mio.js", []byte("const told = ["))
+	h.until("the mistake is told", func() bool { return h.companion("mio").Error != "" })
+	var o memories.Order
+	h.send("POST", "/v1/forget", `{"who":"mika","confirm":"mika"}`, &o)
+	h.settled(o)
+	if c := h.companion("mio"); c.Generation != 1 {
+		t.Errorf("she is %+v", c)
+	}
+	says("taro", "I know of 1")
+}
+
 // TestNewCharacterInTypeScript: what companiond new writes is a character, in a folder, that talks and remembers how often.
 func TestNewCharacterInTypeScript(t *testing.T) {
 	if npm.QuickJS() == nil {
@@ -154,4 +189,15 @@ func TestFriendForgets(t *testing.T) {
 	if found := forgettest.Left(t, h.dir+"/state", "Haruko"); len(found) > 0 {
 		t.Errorf("still there: %s", strings.Join(found, "\n"))
 	}
+}
+
+// TestExtismInTheFolder: a file for Extism is told by its imports; this one answers nothing.
+func TestExtismInTheFolder(t *testing.T) {
+	h := newHome(t)
+	h.open("")
+	h.save("pip.wasm", []byte("\x00asm\x01\x00\x00\x00"+"\x01\x06\x01\x60\x01\x7e\x01\x7e"+
+		"\x02\x19\x01\x0fextism:host/env\x05alloc\x00\x00"+"\x05\x03\x01\x00\x01"+"\x07\x0a\x01\x06memory\x02\x00"))
+	h.until("it is refused for what it lacks", func() bool {
+		return strings.Contains(h.companion("pip").Error, "it exports no function of these: vote, ")
+	})
 }

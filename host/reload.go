@@ -12,7 +12,7 @@ import (
 
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/config/differ"
-	"github.com/companiond/companiond/host/door/control"
+	"github.com/companiond/companiond/host/control"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
 )
 

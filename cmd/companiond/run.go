@@ -12,12 +12,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/cmd/companiond/built"
 	"github.com/companiond/companiond/cmd/companiond/manage"
 	"github.com/companiond/companiond/cmd/companiond/unit"
 	"github.com/companiond/companiond/host"
 	"github.com/companiond/companiond/host/config"
-	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/service"
 )
@@ -52,7 +51,7 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 		debug.SetGCPercent(host.CollectAt)
 	}
 	h := host.New(host.Options{
-		Config: cfg, Log: log, Version: version(), Tokens: tokens, Service: service.New(log), SecretFile: t.secretFile, Environ: t.env,
+		Config: cfg, Log: log, Version: built.Version(), Tokens: tokens, Service: service.New(log), SecretFile: t.secretFile, Environ: t.env,
 		Source: func() (config.Config, *identity.Register, error) { return t.again(*path) }, Level: level, Control: unit.Control(cfg, t.getenv),
 	})
 	defer unit.OnHangup(func() { _, _ = h.Reload(ctx) })() // what comes of it is in the log
@@ -187,39 +186,11 @@ func checkVerb(t *term, ctx context.Context, args []string) error {
 	return err
 }
 
-// release is the version that a release was made of (-ldflags -X).
-var release string
-
-// version says what was built. Without version control in the build it is
-// "(devel)".
-func version() web.Version {
-	v := web.Version{Version: "(devel)", ABI: abi.Version}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return v
-	}
-	if info.Main.Version != "" {
-		v.Version = info.Main.Version
-	}
-	if release != "" {
-		v.Version = release
-	}
-	v.Go = info.GoVersion
-	built := map[string]string{}
-	for _, s := range info.Settings {
-		built[s.Key] = s.Value
-	}
-	if v.Revision = built["vcs.revision"]; built["vcs.modified"] == "true" {
-		v.Revision += "+dirty"
-	}
-	return v
-}
-
 func versionVerb(t *term, _ context.Context, args []string) error {
 	if _, err := parse(t.flags("version"), args, 0); err != nil {
 		return err
 	}
-	v := version()
+	v := built.Version()
 	fmt.Fprintf(t.out, "companiond %s\nabi companion_v%d\ngo %s\n", v.Version, v.ABI, v.Go)
 	if v.Revision != "" {
 		fmt.Fprintf(t.out, "revision %s\n", v.Revision)

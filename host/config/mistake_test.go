@@ -131,7 +131,7 @@ func TestPure(t *testing.T) {
 		"bufio", "bytes", "cmp", "embed", "encoding/json", "errors", "fmt", "io", "maps", "math", "net/netip", "net/url", "path", "reflect", "regexp", "slices", "strconv", "strings", "sync",
 		"text/tabwriter", "time", "unicode", "unicode/utf8",
 		"github.com/BurntSushi/toml", "github.com/companiond/companiond/abi", "github.com/companiond/companiond/abi/plain",
-		"github.com/companiond/companiond/host/address", "github.com/companiond/companiond/host/config/form", "github.com/companiond/companiond/host/config/source",
+		"github.com/companiond/companiond/host/address", "github.com/companiond/companiond/host/config", "github.com/companiond/companiond/host/config/form", "github.com/companiond/companiond/host/config/source",
 		"github.com/companiond/companiond/host/entry", "github.com/companiond/companiond/host/spell", "github.com/companiond/companiond/host/turn",
 	}
 	var files []string

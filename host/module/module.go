@@ -94,6 +94,10 @@ type Closer interface {
 	Close(ctx context.Context) error
 }
 
+// Forgetter is an engine that keeps what modules hold in memory. Forget has it keep nothing of it, and its modules begin anew:
+// words were erased, and nobody knows in what of it they stand.
+type Forgetter interface{ Forget() }
+
 // Source is what an engine loads: a file, or a folder that it takes whole. It was
 // read once, so that its bytes are those of Hash whatever becomes of the file
 // meanwhile.

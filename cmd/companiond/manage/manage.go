@@ -12,7 +12,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/companiond/companiond/host/door/control"
+	"github.com/companiond/companiond/host/control"
 )
 
 // Reload has the daemon at a socket read its configuration anew, and says what became of it.

@@ -14,7 +14,7 @@ import (
 	"syscall"
 
 	"github.com/companiond/companiond/host/config"
-	"github.com/companiond/companiond/host/door/control"
+	"github.com/companiond/companiond/host/control"
 	"github.com/companiond/companiond/host/service"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/module/wasm"
+	"github.com/companiond/companiond/host/module/wasm/drive"
 )
 
 //go:embed prelude.js
@@ -31,15 +31,15 @@ const (
 )
 
 // imports are what QuickJS imports besides WASI. None of it runs the maker's code.
-func imports() []wasm.Import {
-	zero := func(_ wasm.Driver, stack []uint64) { stack[0] = 0 }
-	return []wasm.Import{
-		{Name: "host_call", Params: "iiiii", Results: "i", Run: func(d wasm.Driver, stack []uint64) { d.(*vm).hostCall(stack) }},
-		{Name: "host_interrupt", Results: "i", Run: func(d wasm.Driver, stack []uint64) { d.(*vm).interrupt(stack) }},
+func imports() []drive.Import {
+	zero := func(_ drive.Driver, stack []uint64) { stack[0] = 0 }
+	return []drive.Import{
+		{Name: "host_call", Params: "iiiii", Results: "i", Run: func(d drive.Driver, stack []uint64) { d.(*vm).hostCall(stack) }},
+		{Name: "host_interrupt", Results: "i", Run: func(d drive.Driver, stack []uint64) { d.(*vm).interrupt(stack) }},
 		{Name: "host_get_timezone_offset", Params: "ii", Results: "i", Run: zero},
-		{Name: "host_promise_rejection", Params: "iii", Run: func(d wasm.Driver, stack []uint64) { d.(*vm).rejected(stack) }},
-		{Name: "host_module_normalize", Params: "ii", Results: "i", Run: func(d wasm.Driver, stack []uint64) { d.(*vm).normalize(stack) }},
-		{Name: "host_module_load", Params: "ii", Results: "i", Run: func(d wasm.Driver, stack []uint64) { d.(*vm).module(stack) }},
+		{Name: "host_promise_rejection", Params: "iii", Run: func(d drive.Driver, stack []uint64) { d.(*vm).rejected(stack) }},
+		{Name: "host_module_normalize", Params: "ii", Results: "i", Run: func(d drive.Driver, stack []uint64) { d.(*vm).normalize(stack) }},
+		{Name: "host_module_load", Params: "ii", Results: "i", Run: func(d drive.Driver, stack []uint64) { d.(*vm).module(stack) }},
 	}
 }
 
@@ -56,7 +56,7 @@ type script struct {
 // vm drives one QuickJS. Values of it are handles, which it counts.
 type vm struct {
 	script script
-	g      *wasm.Guest
+	g      drive.Guest
 
 	undefined, entry uint32            // the prelude's door
 	length           uint32            // where lengths are written
@@ -66,10 +66,10 @@ type vm struct {
 	astray           map[uint32]string // why promises were rejected that nobody has asked for yet
 }
 
-var _ wasm.Driver = (*vm)(nil)
+var _ drive.Driver = (*vm)(nil)
 
-// Start implements [wasm.Driver].
-func (v *vm) Start(g *wasm.Guest) error {
+// Start implements [drive.Driver].
+func (v *vm) Start(g drive.Guest) error {
 	v.g, v.astray = g, map[uint32]string{}
 	if failed, err := g.Call("qjs_init"); err != nil || failed != 0 {
 		return errors.Join(err, fmt.Errorf("qjs_init gives %d", failed))
@@ -92,8 +92,12 @@ func (v *vm) Start(g *wasm.Guest) error {
 	if err != nil {
 		return err
 	}
+	g.Alike()
 	return v.startModule()
 }
+
+// Resume implements [drive.Driver].
+func (v *vm) Resume(g drive.Guest) { v.g = g }
 
 // startPrelude runs the prelude, and keeps its door.
 func (v *vm) startPrelude() error {
@@ -155,7 +159,7 @@ func (v *vm) startModule() error {
 	return err
 }
 
-// Call implements [wasm.Driver].
+// Call implements [drive.Driver].
 func (v *vm) Call(request []byte) (reply []byte, err error) {
 	what, err := v.string(request)
 	if err != nil {

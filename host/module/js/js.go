@@ -4,7 +4,8 @@
 // A file's exports are the ops that it answers, functions that take and give what ABI.md says. It finds the globals host, kv,
 // say and console (prelude.js), and nothing of a browser or of Node: no timers, no network but what is granted.
 //
-// The package runs nothing outside of WebAssembly, and keeps no state of a module across its instances.
+// The package runs nothing outside of WebAssembly, and keeps no state of a module across its instances; the engine of WebAssembly
+// does, of one that sleeps.
 package js
 
 import (
@@ -19,15 +20,16 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm"
+	"github.com/companiond/companiond/host/module/wasm/drive"
 	sdkjs "github.com/companiond/companiond/sdk/js"
 )
 
 // Interpreter gives a file of QuickJS as the engine of WebAssembly takes it, nil of nil.
-func Interpreter(image []byte) *wasm.Interpreter {
+func Interpreter(image []byte) *drive.Interpreter {
 	if image == nil {
 		return nil
 	}
-	return &wasm.Interpreter{Name: name, Image: image, Imports: imports()}
+	return &drive.Interpreter{Name: name, Image: image, Imports: imports(), Globals: []string{"__stack_pointer"}}
 }
 
 // Engine loads JavaScript and TypeScript. The zero value takes files, and loads none: it stands for a build without them.
@@ -116,7 +118,7 @@ func (e *Engine) Load(ctx context.Context, s module.Source) (module.Module, erro
 	if strings.TrimSpace(string(files[script.main])) == "" {
 		return nil, abi.Errorf(abi.CodeInvalid, "%s is empty: not yet written?", script.main)
 	}
-	return e.guests.Interpret(ctx, s, func() wasm.Driver { return &vm{script: script} })
+	return e.guests.Interpret(ctx, s, func() drive.Driver { return &vm{script: script} })
 }
 
 // read gives a file as JavaScript, "" of one that is none.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
-	"github.com/companiond/companiond/host/module/wasm"
+	"github.com/companiond/companiond/host/module/wasm/drive"
 )
 
 //go:embed strip.js
@@ -105,7 +105,7 @@ func (s *stripper) get(ctx context.Context, e *Engine) (module.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.loaded, err = e.guests.Interpret(ctx, module.Source{ID: script.id, Name: script.main, Generation: 1}, func() wasm.Driver { return &vm{script: script} })
+	s.loaded, err = e.guests.Interpret(ctx, module.Source{ID: script.id, Name: script.main, Generation: 1}, func() drive.Driver { return &vm{script: script} })
 	return s.loaded, err
 }
 

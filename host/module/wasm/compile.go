@@ -10,9 +10,9 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/wasm/border"
 	"github.com/companiond/companiond/host/module/wasm/codecache"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
-	"github.com/companiond/companiond/host/module/wasm/fuel"
 )
 
 const (
@@ -57,32 +57,11 @@ func (e *Engine) prepare(ctx context.Context, data []byte) (image []byte, err er
 		return nil, err
 	}
 	defer done()
-	if e.cfg.Guard == GuardFuel {
-		data, err = fuel.Rewrite(data, slice)
-		if err != nil {
-			return nil, unreadable(err)
-		}
+	units := int32(slice)
+	if e.cfg.Guard != GuardFuel {
+		units = 0
 	}
-	data, err = fuel.BoundTables(data)
-	if err != nil {
-		return nil, abi.Errorf(abi.CodeInvalid, "the module cannot be loaded: %w", err)
-	}
-	data, err = fuel.MergeData(data)
-	if err != nil {
-		return nil, unreadable(err)
-	}
-	return data, nil
-}
-
-// unreadable says what is wrong with a file that package fuel cannot read.
-func unreadable(err error) error {
-	switch {
-	case errors.Is(err, fuel.ErrUnsupported):
-		return abi.Errorf(abi.CodeInvalid, "the module cannot be loaded: %w; abi/ABI.md says what a file may use: WebAssembly 2.0, and nothing newer", err)
-	case errors.Is(err, fuel.ErrTooMuch):
-		return abi.Errorf(abi.CodeTooLarge, "%w", err)
-	}
-	return abi.Errorf(abi.CodeInvalid, "the module is broken: %w", err)
+	return border.Prepare(data, units)
 }
 
 // result is the outcome of seeking machine code.

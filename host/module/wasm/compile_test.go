@@ -205,17 +205,17 @@ func TestIdleInstanceIsDropped(t *testing.T) {
 	e := newTestEngine(t, nil)
 	m := load(t, e, guestFile(t, "aya"))
 	mustDo(t, m, "count", "")
-	e.dropIdle(time.Now().Add(idleTime/2), idleTime)
+	e.rest(time.Now().Add(idleTime/2), sleepTime, idleTime, time.Minute)
 	if m.guestMemory() == 0 {
 		t.Fatal("it was dropped early")
 	}
 	m.turn <- struct{}{} // it is being asked
-	e.dropIdle(time.Now().Add(2*idleTime), idleTime)
+	e.rest(time.Now().Add(2*idleTime), sleepTime, idleTime, time.Minute)
 	<-m.turn
 	if m.guestMemory() == 0 {
 		t.Fatal("it was dropped in the middle")
 	}
-	e.dropIdle(time.Now().Add(2*idleTime), idleTime)
+	e.rest(time.Now().Add(2*idleTime), sleepTime, idleTime, time.Minute)
 	if m.guestMemory() != 0 || e.instances.Load() != 0 {
 		t.Errorf("%d bytes, %d instances", m.Memory(), e.instances.Load())
 	}

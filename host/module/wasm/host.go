@@ -2,9 +2,7 @@ package wasm
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
-	"unicode/utf16"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -12,6 +10,8 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/guestlog"
+	"github.com/companiond/companiond/host/module/wasm/border"
+	"github.com/companiond/companiond/host/module/wasm/drive"
 	"github.com/companiond/companiond/host/module/wasm/fuel"
 	"github.com/companiond/companiond/host/module/wasm/sig"
 	"github.com/companiond/companiond/host/module/wasm/wasi"
@@ -69,11 +69,10 @@ func wasiFuncs() []hostFunc {
 	return funcs
 }
 
-// importable gives the types of all functions that guests may import, by
-// module.name.
-func importable(guard Guard) map[string]string {
-	types := make(map[string]string)
-	for _, h := range hostModules(guard) {
+// importable gives the types of all functions of modules, by module.name.
+func importable(modules []hostModule) border.Known {
+	types := make(border.Known)
+	for _, h := range modules {
 		for _, f := range h.funcs {
 			types[h.name+"."+f.name] = sig.Text(sig.Types(f.params), sig.Types(f.results))
 		}
@@ -152,7 +151,7 @@ func (i *instance) ask(ask []byte, n int) (answer []byte) {
 	}
 	i.charge(unitsOfHostCall + len(ask)*unitsOfJSON)
 	answer = module.Asking{Calls: i.m.engine.cfg.Host, Loaded: i.asks, Log: i.m.log, By: module.Caller{
-		Companion: i.m.id, Room: i.of.Room, Call: i.of.ID, Op: i.of.Op, Engine: i.m.kind, Generation: i.m.generation,
+		Companion: i.m.id, Room: i.of.Room, Call: i.of.ID, Op: i.of.Op, Engine: i.m.way.kind, Generation: i.m.generation,
 	}}.Answer(i.ctx, ask, n)
 	i.check() // the host may have taken its time
 	i.charge(len(answer) * unitsOfJSON)
@@ -169,42 +168,23 @@ func hostLog(i *instance, mem api.Memory, stack []uint64) {
 	i.m.said.Line(guestlog.Level(level), "log", view[:min(n, maxLog)])
 }
 
-// ofInterpreter lists what the interpreter imports.
-func (e *Engine) ofInterpreter() (funcs []hostFunc) {
-	if e.cfg.Interpreter == nil {
-		return nil
-	}
-	for _, f := range e.cfg.Interpreter.Imports {
-		funcs = append(funcs, hostFunc{f.Name, f.Params, f.Results, func(i *instance, _ api.Memory, stack []uint64) { f.Run(i.driver, stack) }})
+// driven has drivers answer what is imported.
+func driven(imports []drive.Import) (funcs []hostFunc) {
+	for _, f := range imports {
+		funcs = append(funcs, hostFunc{f.Name, f.Params, f.Results, func(i *instance, _ api.Memory, stack []uint64) {
+			if i.driver == nil {
+				panic(trapf("%s is called before the module has started", f.Name))
+			}
+			f.Run(i.driver, stack)
+		}})
 	}
 	return funcs
 }
 
 // hostAbort is how AssemblyScript gives up.
 func hostAbort(_ *instance, mem api.Memory, stack []uint64) {
-	panic(trapf("abort: %s at %s:%d:%d", assemblyString(mem, uint32(stack[0])),
-		assemblyString(mem, uint32(stack[1])), uint32(stack[2]), uint32(stack[3])))
-}
-
-// assemblyString reads an AssemblyScript string: UTF-16, its length in bytes
-// in the four bytes before it.
-func assemblyString(mem api.Memory, ptr uint32) string {
-	if ptr < 4 {
-		return "?"
-	}
-	n, ok := mem.ReadUint32Le(ptr - 4)
-	if !ok {
-		return "?"
-	}
-	raw, ok := mem.Read(ptr, min(n, maxLog)&^1)
-	if !ok {
-		return "?"
-	}
-	units := make([]uint16, len(raw)/2)
-	for k := range units {
-		units[k] = binary.LittleEndian.Uint16(raw[2*k:])
-	}
-	return string(utf16.Decode(units))
+	panic(trapf("abort: %s at %s:%d:%d", border.AssemblyString(mem, uint32(stack[0]), maxLog),
+		border.AssemblyString(mem, uint32(stack[1]), maxLog), uint32(stack[2]), uint32(stack[3])))
 }
 
 // stop ends a guest: a host function panics with it, and wazero returns it

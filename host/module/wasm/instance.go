@@ -16,6 +16,8 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/wasm/border"
+	"github.com/companiond/companiond/host/module/wasm/drive"
 	"github.com/companiond/companiond/host/module/wasm/memory"
 	"github.com/companiond/companiond/host/module/wasm/meter"
 	"github.com/companiond/companiond/host/module/wasm/wasi"
@@ -27,10 +29,11 @@ type instance struct {
 	m      *Module
 	guest  api.Module
 	call   api.Function // companion_v1_call; kept, for each api.Function owns a stack
-	driver Driver       // or nil, and then hot is, too
+	driver drive.Driver // or nil, and then hot is, too
 	hot    map[string]api.Function
 	memory memory.Memory
 	wasi   wasi.Process
+	era    uint64 // of its words, see [Engine.Forget]
 
 	// Of the call that runs:
 	ctx      context.Context
@@ -86,14 +89,14 @@ func (i *instance) check() {
 	}
 }
 
-// start makes an instance and runs its start function and _initialize, under
+// start makes an instance and runs its start function and _initialize, or wakes the one that sleeps, under
 // ctx, which must have a deadline.
 func (m *Module) start(ctx context.Context) (i *instance, fault *module.Fault) {
-	e := m.engine
-	i = &instance{m: m, memory: memory.Memory{Limit: uint64(e.cfg.MaxMemory), Reserved: &e.reserved}}
-	i.wasi = wasi.Process{Born: e.born, Said: m.said, Check: i.check, Charge: i.charge, Trap: func(err error) { panic(trapf("%w", err)) }}
-	e.instances.Add(1)
-	err := i.instantiate(i.begin(ctx))
+	if i := m.wake(ctx); i != nil {
+		return i, nil
+	}
+	i = m.newInstance()
+	err := i.instantiate(i.begin(ctx), i.ready, "_initialize")
 	if err == nil {
 		i.end()
 		m.memory.Store(&i.memory)
@@ -105,7 +108,25 @@ func (m *Module) start(ctx context.Context) (i *instance, fault *module.Fault) {
 	return nil, fault
 }
 
-func (i *instance) instantiate(ctx context.Context) (err error) {
+func (m *Module) newInstance() *instance {
+	e := m.engine
+	i := &instance{m: m, era: e.asleep.Era(), memory: memory.Memory{Limit: uint64(e.cfg.MaxMemory), Reserved: &e.reserved}}
+	i.wasi = wasi.Process{Born: e.born, Said: m.said, Check: i.check, Charge: i.charge, Trap: func(err error) { panic(trapf("%w", err)) }}
+	e.instances.Add(1)
+	return i
+}
+
+// ready has a new instance be as its calls want it.
+func (i *instance) ready() (err error) {
+	if i.m.way.drive != nil {
+		i.driver = i.m.way.drive()
+		err = i.driver.Start(guest{i})
+	}
+	return err
+}
+
+// instantiate makes the guest, calls the exports that start it, and has it made ready.
+func (i *instance) instantiate(ctx context.Context, ready func() error, start ...string) (err error) {
 	defer func() { // wazero panics when there is no memory to be had
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%v", r)
@@ -115,18 +136,16 @@ func (i *instance) instantiate(ctx context.Context) (err error) {
 		}
 	}()
 	ctx = experimental.WithMemoryAllocator(ctx, &i.memory)
-	cfg := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize")
+	cfg := wazero.NewModuleConfig().WithName("").WithStartFunctions(start...)
 	i.guest, err = i.m.form.runtime.InstantiateModule(ctx, i.m.form.compiled, cfg)
 	if err != nil {
 		return err
 	}
-	if i.m.drive == nil {
+	if i.m.way.drive == nil {
 		i.call = i.guest.ExportedFunction(abi.Export)
-		return nil
 	}
-	i.driver = i.m.drive()
-	err = i.driver.Start(&Guest{i})
-	i.hot = map[string]api.Function{}
+	err = ready()
+	i.hot = map[string]api.Function{} // what is called from now on is called often
 	return err
 }
 
@@ -166,7 +185,7 @@ func (i *instance) run(ctx context.Context, req abi.Request, asks bool) (json.Ra
 	if err != nil {
 		return nil, i.fault(err), nil
 	}
-	data, guestErr, err := i.readReply(uint32(stack[0]))
+	data, guestErr, err := border.Reply(uint32(stack[0]), i.reply, i.replied)
 	if err != nil {
 		return nil, &module.Fault{Kind: module.FaultReply, Cause: err}, nil
 	}
@@ -174,22 +193,6 @@ func (i *instance) run(ctx context.Context, req abi.Request, asks bool) (json.Ra
 		return nil, nil, guestErr
 	}
 	return data, nil, nil
-}
-
-// readReply takes the reply that the guest wrote before it returned status.
-// err says why it is none.
-func (i *instance) readReply(status uint32) (data json.RawMessage, guestErr *abi.Error, err error) {
-	switch {
-	case status > 1:
-		return nil, nil, fmt.Errorf("%s returned %d, which is neither 0 nor 1", abi.Export, int32(status))
-	case !i.replied:
-		return nil, nil, fmt.Errorf("%s returned %d without a reply", abi.Export, status)
-	}
-	data, guestErr, err = module.ReadReply(i.reply)
-	if err == nil && status == 1 && guestErr == nil {
-		return nil, nil, fmt.Errorf(`%s returned 1, for an error, but replied "ok"`, abi.Export)
-	}
-	return data, guestErr, err
 }
 
 // fault says what a guest did that made its call return err. The stack

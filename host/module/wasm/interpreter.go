@@ -3,45 +3,55 @@ package wasm
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/guestlog"
+	"github.com/companiond/companiond/host/module/wasm/border"
+	"github.com/companiond/companiond/host/module/wasm/drive"
 	"github.com/companiond/companiond/host/module/wasm/fuel"
+	"github.com/companiond/companiond/host/module/wasm/sig"
 )
 
-// Interpreter is a file of WebAssembly that runs sources which are none, such as one of JavaScript. It is the daemon's own,
-// and may import functions of "env" that others may not; its instances are bounded as all are.
-type Interpreter struct {
-	Name    string // of the engine, for what it runs
-	Image   []byte
-	Imports []Import
+// modulesOf are those that files with a dialect import from.
+func modulesOf(d drive.Dialect) (all []hostModule) {
+	for name, imports := range d.Imports {
+		all = append(all, hostModule{name, driven(imports)})
+	}
+	return all
 }
 
-// Import is a function of "env" that an interpreter imports. Its types are a letter each, i for i32.
-type Import struct {
-	Name, Params, Results string
-	Run                   func(d Driver, stack []uint64)
+// way is how a module's instances are asked.
+type way struct {
+	kind    string              // the engine that it is of, by name
+	drive   func() drive.Driver // nil: by abi.Export
+	globals []string            // Interpreter.Globals
+	rules   border.Rules        // nothing where the file is the daemon's own
 }
 
-// Driver speaks with one instance of an interpreter, which has a source.
-type Driver interface {
-	// Start readies the instance. An [*abi.Error] says what is wrong with the source; others are the guest's.
-	Start(g *Guest) error
-	// Call hands the source a request, and gives its reply. Errors are the guest's, which loses its instance.
-	Call(request []byte) (reply []byte, err error)
+// way gives that of a file which imports all this.
+func (e *Engine) way(imports []fuel.Import, s module.Source) *way {
+	known := hostModules(e.cfg.Guard)
+	for _, d := range e.cfg.Dialects {
+		if slices.ContainsFunc(imports, func(i fuel.Import) bool { return d.Imports[i.Module] != nil }) {
+			return &way{kind: e.Name(), drive: func() drive.Driver { return d.Drive(s) }, rules: border.Rules{Known: importable(append(known, modulesOf(d)...))}}
+		}
+	}
+	return &way{kind: e.Name(), rules: border.Rules{Known: importable(known), Export: abi.Export}}
 }
 
-// Guest is an instance as its driver sees it, while it starts or is called.
-type Guest struct{ i *instance }
+// guest is an instance as its driver sees it.
+type guest struct{ i *instance }
 
-// Call calls an export, and gives its result, 0 where it has none.
-func (g *Guest) Call(name string, args ...uint64) (uint32, error) {
+var _ drive.Guest = guest{}
+
+func (g guest) Call(name string, args ...uint64) (uint32, error) {
 	f := g.i.hot[name]
 	if f == nil {
 		if f = g.i.guest.ExportedFunction(name); f == nil {
-			return 0, fmt.Errorf("the interpreter does not export %s", name)
+			return 0, fmt.Errorf("the module does not export %s", name)
 		}
 		if g.i.hot != nil { // each has a stack of its own, too large for what is called once
 			g.i.hot[name] = f
@@ -52,8 +62,17 @@ func (g *Guest) Call(name string, args ...uint64) (uint32, error) {
 	return uint32(stack[0]), err
 }
 
-// Read copies n bytes of memory, nil where there are none.
-func (g *Guest) Read(at, n uint32) []byte {
+func (g guest) Exports() map[string]string {
+	types := map[string]string{}
+	for name, f := range g.i.guest.ExportedFunctionDefinitions() {
+		types[name] = sig.Of(f)
+	}
+	return types
+}
+
+func (g guest) Copied(n int) { g.i.charge(n / bytesOfUnit) }
+
+func (g guest) Read(at, n uint32) []byte {
 	view, ok := g.i.guest.Memory().Read(at, n)
 	if !ok {
 		return nil
@@ -62,28 +81,25 @@ func (g *Guest) Read(at, n uint32) []byte {
 	return append(make([]byte, 0, n), view...)
 }
 
-// Write writes to memory, and says whether there was room.
-func (g *Guest) Write(at uint32, b []byte) bool {
+func (g guest) Write(at uint32, b []byte) bool {
 	g.i.charge(len(b) / bytesOfUnit)
 	return g.i.guest.Memory().Write(at, b)
 }
 
-// Ask asks the host, as host_call does.
-func (g *Guest) Ask(ask []byte) (answer []byte) { return g.i.ask(ask, len(ask)) }
+func (g guest) Alike() { g.i.m.engine.asleep.Base(g.i.guest) }
 
-// Log writes a line to the daemon's log.
-func (g *Guest) Log(level abi.Level, line string) {
+func (g guest) Ask(ask []byte) (answer []byte) { return g.i.ask(ask, len(ask)) }
+
+func (g guest) Log(level abi.Level, line string) {
 	g.i.m.said.Line(guestlog.Level(level), "log", []byte(line)[:min(len(line), maxLog)])
 }
 
 // last is what a driver is left to say where a guest was that hangs.
 const last = 30 * time.Millisecond
 
-// Nearly says whether the guest has nearly done what it may, or its time is nearly over.
-func (g *Guest) Nearly() bool { return g.i.did.Nearly() || time.Until(g.i.deadline) < last }
+func (g guest) Nearly() bool { return g.i.did.Nearly() || time.Until(g.i.deadline) < last }
 
-// Stopped is the error of a guest that was stopped because of that, with where it was.
-func (g *Guest) Stopped(where string) error {
+func (g guest) Stopped(where string) error {
 	if g.i.did.Nearly() {
 		return &stop{module.FaultFuel, fmt.Errorf("it computes for too long: %s", where)}
 	}
@@ -95,10 +111,10 @@ func (e *Engine) MemoryLimit() int64 { return e.cfg.MaxMemory }
 
 // Interpret makes a module of a source for Config.Interpreter: each of its instances has a driver of its own. In all else it is
 // as Load.
-func (e *Engine) Interpret(ctx context.Context, s module.Source, drive func() Driver) (module.Module, error) {
+func (e *Engine) Interpret(ctx context.Context, s module.Source, drive func() drive.Driver) (module.Module, error) {
 	about, err := fuel.Inspect(e.cfg.Interpreter.Image)
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, border.Unreadable(err)
 	}
-	return e.load(ctx, s, e.cfg.Interpreter.Image, about.Weight, drive)
+	return e.load(ctx, s, e.cfg.Interpreter.Image, about.Weight, &way{kind: e.cfg.Interpreter.Name, drive: drive, globals: e.cfg.Interpreter.Globals})
 }

@@ -27,9 +27,8 @@ type Module struct {
 	engine     *Engine
 	id         string
 	generation uint64
-	kind       string        // the name of the engine that it is of
-	drive      func() Driver // nil: its file is no interpreter's source
-	form       *form         // belongs to the turn's owner, as inst does
+	way        *way
+	form       *form // belongs to the turn's owner, as inst does
 	desc       abi.Description
 	log        *slog.Logger
 	said       *guestlog.Log // by the guest
@@ -42,10 +41,12 @@ type Module struct {
 
 	compiled chan struct{} // closed when code is machine code, or never will be
 
-	shown  atomic.Pointer[form]          // form, for others than the turn's owner
-	asked  atomic.Int64                  // when it was called last, in Unix ns
-	memory atomic.Pointer[memory.Memory] // of inst, nil when there is none
-	units  atomic.Int64                  // of fuel that all calls together used, in slices; 0 without GuardFuel
+	shown   atomic.Pointer[form]          // form, for others than the turn's owner
+	asked   atomic.Int64                  // when it was called last, in Unix ns
+	awake   atomic.Int64                  // of then it stays awake, for it could not be put to sleep
+	waiting atomic.Int32                  // calls for their turn
+	memory  atomic.Pointer[memory.Memory] // of inst, nil when there is none
+	units   atomic.Int64                  // of fuel that all calls together used, in slices; 0 without GuardFuel
 }
 
 var _ module.Module = (*Module)(nil)
@@ -69,10 +70,13 @@ func (m *Module) Describe() abi.Description { return m.desc }
 func (m *Module) Hide(secrets func(text string) string) { m.said.Hide(secrets) }
 
 // Memory gives the bytes that the module takes, as near as can be told: its guest's
-// memory in use now, and its share of the machine code. It may be called at any time.
-func (m *Module) Memory() int64 { return m.guestMemory() + m.engine.share(m.shown.Load()) }
+// memory in use now, or the image of one that sleeps, and its share of the machine code.
+// It may be called at any time.
+func (m *Module) Memory() int64 {
+	return m.guestMemory() + m.engine.asleep.Size(m) + m.engine.share(m.shown.Load())
+}
 
-// guestMemory is 0 while there is no instance.
+// guestMemory is 0 while there is no instance, or it sleeps.
 func (m *Module) guestMemory() int64 {
 	if mem := m.memory.Load(); mem != nil {
 		return mem.Size()
@@ -146,6 +150,8 @@ func (m *Module) awaitMachineCode(ctx context.Context) error {
 
 // takeTurn waits until the caller owns the instance, or ctx has ended.
 func (m *Module) takeTurn(ctx context.Context) error {
+	m.waiting.Add(1)
+	defer m.waiting.Add(-1)
 	select {
 	case m.turn <- struct{}{}:
 		if ctx.Err() == nil {
@@ -167,6 +173,9 @@ func (m *Module) endTurn() { <-m.turn }
 func (m *Module) callOnce(ctx context.Context, req abi.Request, asks bool) (json.RawMessage, *module.Fault, error) {
 	ctx, cancel := m.bound(ctx)
 	defer cancel()
+	if m.inst != nil && m.inst.era != m.engine.asleep.Era() { // what it holds in memory was erased meanwhile
+		m.drop()
+	}
 	if m.inst == nil {
 		inst, fault := m.start(ctx)
 		if fault != nil {
@@ -258,6 +267,7 @@ func (m *Module) Close(ctx context.Context) error {
 func (m *Module) release() error {
 	defer close(m.over)
 	m.drop()
+	m.engine.asleep.Drop(m)
 	m.said.TellLost()
 	m.shown.Store(nil)
 	err := m.engine.release(m.form)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/child"
+	"github.com/companiond/companiond/host/module/wasm/meter"
 )
 
 const (
@@ -15,10 +16,13 @@ const (
 	// which nothing was called for as long is quiet.
 	tendEvery = 5 * time.Second
 	// idleTime is after how long without a call an instance gives its memory back: the next
-	// call starts another, which takes some milliseconds. Where memory is short it need
-	// only be that old.
+	// call starts another, which takes some milliseconds. One that can be put to sleep loses
+	// nothing, and is so sooner. Where memory is short they need only be that old.
 	idleTime  = 10 * time.Minute
+	sleepTime = 3 * time.Minute
 	shortTime = tendEvery
+	// atOnce is how long instances are put to sleep in one go: a tenth of a core's time.
+	atOnce = tendEvery / 10
 	// leastHeap is what the collector is left to work with, however little memory there is.
 	leastHeap = 64 << 20
 )
@@ -29,44 +33,45 @@ const (
 func (e *Engine) tend() {
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
-	var used, loaded quiet
+	var used, loaded meter.Quiet
 	for {
 		select {
 		case <-e.closing:
 			return
 		case now := <-tick.C:
-			e.dropIdle(now, idleTime)
+			e.rest(now, sleepTime, idleTime, atOnce)
 			e.keepWithin(now)
 		}
 		// What loading took is given back though others talk: it is most of it.
-		if rest, left := used.comes(e.used.Load()), loaded.comes(e.loaded.Load()); rest || left {
+		if rest, left := used.Comes(e.used.Load()), loaded.Comes(e.loaded.Load()); rest || left {
 			debug.FreeOSMemory()
 		}
 	}
 }
 
-// quiet finds out when something has stopped that is counted.
-type quiet struct{ seen, told int64 }
-
-// comes says, once, that the count stands as it did the last time.
-func (q *quiet) comes(n int64) bool {
-	now := n == q.seen && n != q.told
-	q.seen = n
-	if now {
-		q.told = n
-	}
-	return now
-}
-
-// dropIdle takes the instances away that nobody asked for so long.
-func (e *Engine) dropIdle(now time.Time, idle time.Duration) {
+// rest puts instances to sleep, or takes them away, that nobody asked for so long: for within at most.
+func (e *Engine) rest(now time.Time, sleep, idle, within time.Duration) {
+	began := time.Now()
 	for _, m := range e.open() {
-		if now.Sub(time.Unix(0, m.asked.Load())) < idle || m.guestMemory() == 0 {
+		asked := m.asked.Load()
+		age := now.Sub(time.Unix(0, asked))
+		sleeps := m.sleeps() && age >= sleep && m.awake.Load() != asked
+		if !sleeps && age < idle || m.guestMemory() == 0 {
 			continue
 		}
+		if time.Since(began) > within {
+			return
+		}
 		select {
+		case <-e.closing:
+			return
 		case m.turn <- struct{}{}:
-			m.drop()
+			if sleeps {
+				m.sleep(func() bool { return m.waiting.Load() > 0 })
+			}
+			if age >= idle && m.asked.Load() == asked && m.waiting.Load() == 0 {
+				m.drop()
+			}
 			m.endTurn()
 			e.loaded.Add(1)
 		default: // it is being asked
@@ -94,7 +99,7 @@ func (e *Engine) keepWithin(now time.Time) {
 		e.cfg.Log.Warn("memory is short: characters that wait give theirs back, and the next word of each takes longer", args...)
 		e.short = true
 	}
-	e.dropIdle(now, shortTime)
+	e.rest(now, shortTime, shortTime, tendEvery)
 }
 
 // outside is what modules take beside the Go heap: guests' memory and machine code.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 
 	"github.com/companiond/companiond/host/child"
@@ -41,14 +40,9 @@ func (e *Engine) startRuntime(compile bool) error {
 func (e *Engine) openCompiler() (rc wazero.RuntimeConfig, err error) {
 	command := e.cfg.Compiler
 	if command == nil {
-		self, err := os.Executable()
-		if err != nil {
-			return nil, fmt.Errorf("wasm: find the program that compiles: %w", err)
+		if command, err = compiler.This(); err != nil {
+			return nil, err
 		}
-		if _, err := os.Stat("/proc/self/exe"); err == nil {
-			self = "/proc/self/exe" // the same also when another version took its place
-		}
-		command = []string{self}
 	}
 	if child.Is() {
 		return nil, errors.New("wasm: this program was started to compile, and does not call compiler.Main")
@@ -88,7 +82,15 @@ func (e *Engine) buildRuntime(ctx context.Context, rc wazero.RuntimeConfig) (r w
 		}
 	}()
 	r = wazero.NewRuntimeWithConfig(ctx, rc)
-	for _, h := range hostModules(e.cfg.Guard, e.ofInterpreter()...) {
+	var interpreter []hostFunc
+	if e.cfg.Interpreter != nil {
+		interpreter = driven(e.cfg.Interpreter.Imports)
+	}
+	all := hostModules(e.cfg.Guard, interpreter...)
+	for _, d := range e.cfg.Dialects {
+		all = append(all, modulesOf(d)...)
+	}
+	for _, h := range all {
 		if err := h.instantiate(ctx, r); err != nil {
 			return r, fmt.Errorf("wasm: build host module %s: %w", h.name, err)
 		}

@@ -27,13 +27,15 @@
 //
 // A call that does not end in a reply costs the instance, never the module: the
 // next call gets a new instance of the same compiled code, started right away.
+// An instance that nobody asks for is put to sleep where that is possible, and else
+// taken away; see [drive.Interpreter].
 //
 // The package never ends a host function. A guest inside
 // module.HostCalls stays there until HostCall returns, so HostCall must obey
 // its ctx, which ends with the call; and HostCall must not call the module it
 // answers, which would wait for itself. It does not know which host ops there are
 // and which are granted; it watches no folder, and it keeps no state of a guest
-// across instances.
+// across instances but that of one that sleeps, in memory alone.
 package wasm
 
 import (
@@ -53,7 +55,9 @@ import (
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/codecache"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
+	"github.com/companiond/companiond/host/module/wasm/drive"
 	"github.com/companiond/companiond/host/module/wasm/meter"
+	"github.com/companiond/companiond/host/module/wasm/snapshot"
 )
 
 // Guard names what stops a guest that does not return.
@@ -111,7 +115,9 @@ type Config struct {
 	// Guard is GuardFuel unless set.
 	Guard Guard
 	// Interpreter runs what Interpret is given; nil is none.
-	Interpreter *Interpreter
+	Interpreter *drive.Interpreter
+	// Dialects are other borders that files may have; none has a module that is imported here anyway.
+	Dialects []drive.Dialect
 	// Host answers host calls; nil answers none.
 	Host module.HostCalls
 	// Log gets what modules write and what becomes of them; nil drops it.
@@ -178,6 +184,7 @@ type Engine struct {
 	loading     sync.Mutex     // while code is taken out of the cache
 	busy        sync.WaitGroup // whatever runs beside a Load
 	closing     chan struct{}
+	asleep      *snapshot.Shelf[*Module, drive.Driver]
 
 	mu      sync.Mutex
 	closed  bool
@@ -193,8 +200,9 @@ type Engine struct {
 }
 
 var (
-	_ module.Engine = (*Engine)(nil)
-	_ module.Closer = (*Engine)(nil)
+	_ module.Engine    = (*Engine)(nil)
+	_ module.Closer    = (*Engine)(nil)
+	_ module.Forgetter = (*Engine)(nil)
 )
 
 // New makes an engine. Close it to release compiled code and the cache.
@@ -234,6 +242,7 @@ func newEngine(cfg Config, compile bool) (*Engine, error) {
 		quickStarts: make(chan struct{}, quickStarts),
 		slowStarts:  make(chan struct{}, slowStarts),
 		closing:     make(chan struct{}),
+		asleep:      snapshot.New[*Module, drive.Driver](asleepTotal, asleepOne),
 		modules:     make(map[*Module]struct{}),
 		forms:       make(map[codecache.Key]*form),
 	}

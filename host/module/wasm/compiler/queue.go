@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"os/exec"
 	"slices"
 	"sync"
@@ -307,4 +308,16 @@ func (q *Queue) progress(t *task, cpu time.Duration) {
 		t.yields = true
 		t.cancel()
 	}
+}
+
+// This is the command of the program that runs.
+func This() (command []string, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("wasm: find the program that compiles: %w", err)
+	}
+	if _, err := os.Stat("/proc/self/exe"); err == nil {
+		self = "/proc/self/exe" // the same also when another version took its place
+	}
+	return []string{self}, nil
 }
