@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
@@ -31,12 +33,24 @@ type Config struct {
 }
 
 // Engine loads scripts. The zero value is ready.
-type Engine struct{ cfg Config }
+type Engine struct {
+	cfg  Config
+	open sync.Map // *Module: those that are loaded
+}
 
-var _ module.Engine = (*Engine)(nil)
+var (
+	_ module.Engine    = (*Engine)(nil)
+	_ module.Forgetter = (*Engine)(nil)
+)
 
 // New makes an engine. It starts nothing.
-func New(c Config) *Engine { return &Engine{c} }
+func New(c Config) *Engine { return &Engine{cfg: c} }
+
+// Forget has all characters remember no talk, also those whose files have mistakes by now. One that is being asked does with
+// its next call.
+func (e *Engine) Forget() {
+	e.open.Range(func(m, _ any) bool { m.(*Module).anew.Store(true); return true })
+}
 
 const (
 	name   = "script"
@@ -78,6 +92,7 @@ func (e *Engine) Load(_ context.Context, s module.Source) (module.Module, error)
 	if err != nil {
 		return nil, abi.Errorf(abi.CodeInvalid, "%s: %s", s.Name, module.Reason(err))
 	}
+	e.open.Store(m, nil)
 	return m, nil
 }
 
@@ -118,6 +133,7 @@ type Module struct {
 	desc       abi.Description
 	log        *slog.Logger
 
+	anew      atomic.Bool // it is to remember no talk
 	calls     module.Calls
 	turn      chan struct{}       // holds a token while somebody has the character
 	character companion.Character // belongs to whom the turn does
@@ -141,6 +157,7 @@ func (m *Module) Memory() int64 { return int64(len(m.text)) }
 func (m *Module) Close(ctx context.Context) error {
 	idle, _ := m.calls.Close(ctx)
 	<-idle
+	m.engine.open.Delete(m)
 	return nil
 }
 
@@ -161,6 +178,11 @@ func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, er
 		return nil, module.ErrClosed
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	}
+	if m.anew.Swap(false) {
+		if err := m.cast(); err != nil {
+			return nil, err
+		}
 	}
 	return m.ask(ctx, req, true)
 }

@@ -280,3 +280,28 @@ func FuzzScript(f *testing.F) {
 		}
 	})
 }
+
+// Where words are erased a character remembers no talk from its next call on, also one whose file could not be loaded anew.
+func TestForget(t *testing.T) {
+	e := New(Config{})
+	m, other := load(t, e, momo), load(t, e, momo)
+	m.character.Version = "the first"
+	ask[abi.Vote](t, m, abi.OpVote, 1, "ねこ、好き？")
+	if e.Forget(); m.character.Version != "the first" {
+		t.Error("it is taken from whoever asks it")
+	}
+	ask[abi.Vote](t, m, abi.OpVote, 2, "ねこ、好き？")
+	if m.character.Version == "the first" || !other.anew.Load() {
+		t.Error("it remembers")
+	}
+	m.character.Version = "the second"
+	if ask[abi.Vote](t, m, abi.OpVote, 3, "ねこ、好き？"); m.character.Version != "the second" {
+		t.Error("it forgets with each call")
+	}
+	for _, m := range []*Module{m, other} {
+		if err := m.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	e.open.Range(func(any, any) bool { t.Error("the engine keeps a module that is closed"); return false })
+}
