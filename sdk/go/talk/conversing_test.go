@@ -6,6 +6,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
+	"github.com/companiond/companiond/sdk/go/talk/stage"
 )
 
 // conversation is a chat of two in a conversation between agents that bot has opened.
@@ -77,7 +78,7 @@ func TestItLeavesAConversation(t *testing.T) {
 				left = cv.Turns
 			}
 		}
-		if short := most < longEnough; short != (left == 0) {
+		if short := most < stage.LongEnough; short != (left == 0) {
 			t.Errorf("of %d messages it left after %d", most, left)
 		}
 		if left == 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
+	"github.com/companiond/companiond/sdk/go/talk/stage"
 	"github.com/companiond/companiond/sdk/go/words"
 )
 
@@ -35,7 +36,7 @@ type turn struct {
 
 // speak gives the line.
 func (p *persona) speak(h *companion.Host, s companion.Scene) companion.Line {
-	s = conversing(s, h.Self())
+	s = stage.Room(s, h.Self())
 	m := p.room(h, s)
 	if c, ok := m.serious(); ok {
 		return p.speakSerious(h, m, s, c)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
+	"github.com/companiond/companiond/sdk/go/talk/stage"
 	"github.com/companiond/companiond/sdk/go/words"
 )
 
@@ -25,7 +26,7 @@ const (
 
 // vote says whether the character wants to speak, and how much.
 func (p *persona) vote(h *companion.Host, s companion.Scene) companion.Vote {
-	s = conversing(s, h.Self())
+	s = stage.Room(s, h.Self())
 	m := p.room(h, s)
 	if _, ok := m.serious(); ok {
 		return p.voteSerious(m, s, h.Self())
