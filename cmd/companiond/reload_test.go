@@ -74,6 +74,15 @@ func TestReload(t *testing.T) {
 	if out, code := d.ask("reload"); code != exitConfig || !strings.Contains(out, "patience") || !strings.Contains(out, "nothing was asked") {
 		t.Errorf("%d %s", code, out)
 	}
+	runtime := filepath.Join(dir, "runtime") // of a service manager: there the daemon itself is asked, and says what is wrong
+	if err := os.Symlink(dir, runtime); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	asks := &term{in: strings.NewReader(""), out: &out, err: &out, env: []string{"RUNTIME_DIRECTORY=" + runtime}}
+	if code := asks.do(t.Context(), []string{"reload", "-config", filepath.Join(dir, "companiond.toml")}); code != exitFailed || !strings.Contains(out.String(), "companiond.toml:8:12: room.main.patience") {
+		t.Errorf("%d %s", code, out.String())
+	}
 	if err := d.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func Handler(h House) http.Handler {
 	mux.HandleFunc("POST /reload", func(w http.ResponseWriter, r *http.Request) {
 		report, err := h.Reload(r.Context())
 		if err != nil {
-			http.Error(w, abi.AsError(err).Message, http.StatusUnprocessableEntity)
+			http.Error(w, err.Error(), http.StatusUnprocessableEntity) // it is for whoever wrote the configuration
 			return
 		}
 		send(w, report)
