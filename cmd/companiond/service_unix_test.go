@@ -23,7 +23,6 @@ import (
 type manager struct {
 	t     *testing.T
 	hears *net.UnixConn
-	door  *net.TCPListener
 	dir   string
 	cmd   *exec.Cmd
 	log   chan string

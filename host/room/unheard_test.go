@@ -46,7 +46,7 @@ func TestAPageSpeaksOnBehindARestart(t *testing.T) {
 				}
 				first := time.Duration(line.Voice[0].MS) * time.Millisecond
 				began := s.entries()[s.newest(entry.KindSaid)-1].At
-				if time.Sleep(began.Add(first / 2).Sub(time.Now())); c.stops {
+				if time.Sleep(time.Until(began.Add(first / 2))); c.stops {
 					s.drain()
 					leave()
 					s.room.Stir()
@@ -63,7 +63,7 @@ func TestAPageSpeaksOnBehindARestart(t *testing.T) {
 					s.room.Stir()
 					over = began.Add(c.tells)
 					latest = over
-					time.Sleep(over.Sub(time.Now()))
+					time.Sleep(time.Until(over))
 					if err := s.room.Played(s.t.Context(), entry.Played{Who: "aya", Body: id, Done: true}); err != nil {
 						t.Error(err)
 					}
