@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -56,7 +57,8 @@ func serve(t *testing.T, config string, sockets ...*os.File) *manager {
 	}
 	m.cmd = exec.Command("sh", "-c", `export LISTEN_PID=$$; exec "$0" run`, exe) // the pid is known no sooner
 	m.cmd.Dir, m.cmd.ExtraFiles = "/", sockets
-	m.cmd.Env = append(os.Environ(), beDaemon+"=1", "NOTIFY_SOCKET="+at, "WATCHDOG_USEC=1000000",
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "COMPANIOND_") }) // of those who run the tests
+	m.cmd.Env = append(env, beDaemon+"=1", "NOTIFY_SOCKET="+at, "WATCHDOG_USEC=1000000",
 		"CONFIGURATION_DIRECTORY="+filepath.Join(m.dir, "etc"), "STATE_DIRECTORY="+filepath.Join(m.dir, "state"), "CACHE_DIRECTORY="+filepath.Join(m.dir, "cache"))
 	if len(sockets) > 0 {
 		m.cmd.Env = append(m.cmd.Env, "LISTEN_FDS="+strconv.Itoa(len(sockets)))
