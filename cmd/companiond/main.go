@@ -80,7 +80,7 @@ func verbs() []verb {
 		{"check", "[-config FILE] [-print] [-strict]", "look a configuration, the cards and the scripts through and list every mistake", checkVerb},
 		{"reload", "[-config FILE]", "have the daemon read its configuration and tokens anew, and say what became of it", reloadVerb},
 		{"status", "[-config FILE]", "show how the daemon is: where it listens, who is there, what is amiss", statusVerb},
-		{"new", "character NAME [-lang ts|go] | handler NAME [-kind act|perception|line|source] [-program] [-dir DIR]", "write a character, in TypeScript or Go, or a handler", newVerb},
+		{"new", "character NAME [-lang ts|go|c|rust|as] | handler NAME [-kind act|perception|line|source] [-program] [-dir DIR]", "write a character, in TypeScript or another language, or a handler", newVerb},
 		{"say", "[-f] [-room ROOM] [-from NAME] [-to NAME,...] TEXT", "say something in a room; with - for TEXT what comes on standard input", sayVerb},
 		{"tail", "[-room ROOM] [-since SEQ] [-n COUNT] [-votes=false]", "show a room live: who asked for the floor, who got it", tailVerb},
 		{"stop", "[-room ROOM] [-from NAME]", "take the floor from everybody until a human speaks", stopVerb},

@@ -61,9 +61,12 @@ func (p *persona) take(s *script) {
 	}
 	p.aliases = append(p.aliases, s.aliases...)
 	for _, t := range s.topics {
-		if !slices.ContainsFunc(p.topics, func(o words.Topic) bool { return o.ID == t.ID }) {
+		i := slices.IndexFunc(p.topics, func(o words.Topic) bool { return o.ID == t.ID })
+		if i < 0 {
 			p.topics = append(p.topics, t)
+			continue
 		}
+		p.topics[i].Take(t, s.lang)
 	}
 }
 

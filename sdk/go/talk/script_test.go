@@ -187,3 +187,34 @@ func TestOneText(t *testing.T) {
 		t.Errorf("%+v\nand\n%+v", one, two)
 	}
 }
+
+// A topic that scripts of two languages have is one: the words of either give it away, and each calls it by its own label.
+func TestATopicInTwoLanguages(t *testing.T) {
+	p, err := newPersona([]string{`lang: ja
+name: Duo
+topic: flower 花 バラ 桜
+[*]
+greet: やあ。
+[flower]
+tell: 花はいいね。
+lang: en
+name: Duo
+topic: flower flower rose sunflower
+[*]
+greet: Hello.
+[flower]
+tell: Flowers are kind.
+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"do you like a rose?", "a sunflower", "バラは好き？", "花"} {
+		if got := p.find.In(words.Normal(text)); !slices.Equal(got, []string{"flower"}) {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+	i := slices.IndexFunc(p.topics, func(o words.Topic) bool { return o.ID == "flower" })
+	if o := p.topics[i]; o.Ja != "花" || o.En != "flower" {
+		t.Errorf("it is called %s and %s", o.Ja, o.En)
+	}
+}

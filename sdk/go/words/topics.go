@@ -41,6 +41,16 @@ func NewTopic(id, ja, en string, words ...string) Topic {
 	return Topic{ID: id, Ja: ja, En: en, Words: words}
 }
 
+// Take adds what gives the same topic away in another language, and how it is called there.
+func (t *Topic) Take(o Topic, l Lang) {
+	t.Words = slices.Concat(t.Words, slices.DeleteFunc(slices.Clone(o.Words), func(w string) bool { return slices.Contains(t.Words, w) }))
+	if l == English {
+		t.En = o.En
+	} else {
+		t.Ja = o.Ja
+	}
+}
+
 // Topics gives the list every script shares. Scripts may add to it.
 func Topics() []Topic { return slices.Clone(topics) }
 
