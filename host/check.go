@@ -11,6 +11,7 @@ import (
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/handler"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/js"
 )
 
 // CheckFolder compares a configuration with its folders of characters and of handlers, as they are
@@ -35,19 +36,10 @@ func CheckSettings(ctx context.Context, o Options) (problems []config.Problem, e
 	if len(c.Handlers) == 0 {
 		return nil, nil
 	}
-	c.Modules.Cache = ""
-	if dir, err := os.UserCacheDir(); err == nil {
-		c.Modules.Cache = filepath.Join(dir, "companiond", "check")
-	}
-	o.Config, o.Log = c, slog.New(slog.DiscardHandler)
-	h := New(o)
-	guests, err := openWasm(h, nil)
+	h, err := forCheck(o)
 	if err != nil {
 		return nil, err
 	}
-	h.engines = []module.Engine{guests}
-	scripts, _ := openJS(h, nil) // it has no errors
-	h.engines = append(h.engines, scripts)
 	defer func() { err = errors.Join(err, h.closeEngines()) }()
 	if err := h.openPlugins(nil); err != nil {
 		return nil, err
@@ -58,4 +50,37 @@ func CheckSettings(ctx context.Context, o Options) (problems []config.Problem, e
 	}
 	stage := handler.New(handler.Config{Handlers: c.Handlers, SecretFile: h.secrets})
 	return check.Settings(ctx, c, engines, closedEngines(), stage.Check), nil
+}
+
+// forCheck opens the engines of files, with a cache of machine code of their own: a check may run beside the daemon, and as
+// another user.
+func forCheck(o Options) (*Host, error) {
+	o.Config.Modules.Cache = ""
+	if dir, err := os.UserCacheDir(); err == nil {
+		o.Config.Modules.Cache = filepath.Join(dir, "companiond", "check")
+	}
+	o.Log = slog.New(slog.DiscardHandler)
+	h := New(o)
+	guests, err := openWasm(h, nil)
+	if err != nil {
+		return nil, err
+	}
+	h.engines = []module.Engine{guests}
+	scripts, _ := openJS(h, nil) // it has no errors
+	h.engines = append(h.engines, scripts)
+	return h, nil
+}
+
+// CheckCode loads the characters in JavaScript and TypeScript, and gives what is wrong with those that the daemon would refuse.
+func CheckCode(ctx context.Context, o Options) (mistakes []string, err error) {
+	ids := check.Texts(o.Config, closedEngines(), (&js.Engine{}).Name())
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	h, err := forCheck(o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, h.closeEngines()) }()
+	return check.Code(ctx, o.Config, ids, h.engines[1:])
 }

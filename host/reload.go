@@ -44,8 +44,8 @@ func (h *Host) Reload(ctx context.Context) (r control.Report, err error) {
 	if err != nil {
 		return r, err
 	}
-	if tokens.Len() == 0 && h.tokens.Len() > 0 && !h.cfg.GuestsAllowed() {
-		return r, errors.New("identity.tokens: there would be no token left, and guests are not let in, so nobody could connect")
+	if tokens.Len() == 0 && h.tokens.Len() > 0 { // a file that is half written, as a rule
+		return r, errors.New("identity.tokens: there would be no token left; a restart takes them all away")
 	}
 	r = control.Report{Live: []string{}, Restart: []string{}}
 	for _, key := range differ.Keys(h.cfg, next) {
@@ -56,6 +56,8 @@ func (h *Host) Reload(ctx context.Context) (r control.Report, err error) {
 	for _, key := range differ.Keys(h.inForce, next) {
 		if differ.Live(key, next) {
 			r.Live = append(r.Live, key)
+		} else if !slices.Contains(r.Restart, key) { // a room that came with a reload, and goes
+			r.Restart = append(r.Restart, key)
 		}
 	}
 	rooms := roomSettings(next.Rooms)

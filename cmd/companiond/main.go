@@ -77,7 +77,7 @@ type verb struct {
 func verbs() []verb {
 	return []verb{
 		{"run", "[-config FILE]", "run the daemon", runVerb},
-		{"check", "[-config FILE] [-print] [-strict]", "look a configuration, the cards and the scripts through and list every mistake", checkVerb},
+		{"check", "[-config FILE] [-print] [-strict]", "look a configuration, the cards, the scripts and what is JavaScript through and list every mistake", checkVerb},
 		{"reload", "[-config FILE]", "have the daemon read its configuration and tokens anew, and say what became of it", reloadVerb},
 		{"status", "[-config FILE]", "show how the daemon is: where it listens, who is there, what is amiss", statusVerb},
 		{"new", "character NAME [-lang ts|go|c|rust|as] | handler NAME [-kind act|perception|line|source] [-program] [-dir DIR]", "write a character, in TypeScript or another language, or a handler", newVerb},

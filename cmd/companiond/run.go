@@ -50,9 +50,10 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 	if t.getenv("GOGC") == "" {
 		debug.SetGCPercent(host.CollectAt)
 	}
+	had := t.written(*path)
 	h := host.New(host.Options{
 		Config: cfg, Log: log, Version: built.Version(), Tokens: tokens, Service: service.New(log), SecretFile: t.secretFile, Environ: t.env,
-		Source: func() (config.Config, *identity.Register, error) { return t.again(*path) }, Level: level, Control: unit.Control(cfg, t.getenv),
+		Source: func() (config.Config, *identity.Register, error) { return t.again(*path, had) }, Level: level, Control: unit.Control(cfg, t.getenv),
 	})
 	defer unit.OnHangup(func() { _, _ = h.Reload(ctx) })() // what comes of it is in the log
 	if err := h.Run(ctx); err != nil {
@@ -62,8 +63,12 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 	return nil
 }
 
-// again reads the configuration of a daemon that runs, and its tokens.
-func (t *term) again(path string) (config.Config, *identity.Register, error) {
+// again reads the configuration of a daemon that runs, and its tokens. One that has nothing in it any more, but had, is taken for
+// half written.
+func (t *term) again(path string, had bool) (config.Config, *identity.Register, error) {
+	if had && !t.written(path) {
+		return config.Config{}, nil, fmt.Errorf("%s is empty, or gone; a restart takes it so", t.configName(path))
+	}
 	cfg, problems, err := t.load(path)
 	if err != nil {
 		return cfg, nil, err
@@ -107,12 +112,23 @@ func (t *term) manage(ctx context.Context, verb string, args []string, ask func(
 	return ask(ctx, t.out, unit.Control(cfg, t.getenv))
 }
 
+// configName gives the file of the configuration.
+func (t *term) configName(path string) string {
+	if path != "" {
+		return path
+	}
+	return filepath.Join(t.getenv("CONFIGURATION_DIRECTORY"), defaultConfig) // of a service manager; else the folder it runs in
+}
+
+// written says whether the configuration has anything in it.
+func (t *term) written(path string) bool {
+	info, err := os.Stat(t.configName(path))
+	return err == nil && info.Size() > 0
+}
+
 // load reads the configuration. Without a name the usual file may be missing.
 func (t *term) load(path string) (config.Config, []config.Problem, error) {
-	name := path
-	if name == "" {
-		name = filepath.Join(t.getenv("CONFIGURATION_DIRECTORY"), defaultConfig) // of a service manager; else the folder it runs in
-	}
+	name := t.configName(path)
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !strings.HasPrefix(name, "/dev/") { // where shells hand pipes on
 		what := "a pipe or a device, and no file"
 		if info.IsDir() {
@@ -160,6 +176,11 @@ func checkVerb(t *term, ctx context.Context, args []string) error {
 			fmt.Fprintln(t.out, p)
 		}
 		mistakes, waits := host.CheckCards(ctx, cfg)
+		code, err := host.CheckCode(ctx, host.Options{Config: cfg, SecretFile: t.secretFile, Environ: t.env})
+		if err != nil {
+			return err
+		}
+		mistakes = append(mistakes, code...)
 		files := host.CheckFiles(cfg)
 		settings, err := host.CheckSettings(ctx, host.Options{Config: cfg, SecretFile: t.secretFile, Environ: t.env})
 		if err != nil {

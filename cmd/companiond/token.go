@@ -192,6 +192,9 @@ func (t *term) readTokens(cfg config.Config) (r *identity.Register, warning stri
 	if err != nil {
 		return nil, "", err
 	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, "", coded{exitConfig, fmt.Errorf("identity.tokens: %s is no regular file", path)} // to open a pipe would wait for whoever writes
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, "", coded{exitConfig, fmt.Errorf("identity.tokens: %w (companiond token NAME makes it)", err)}

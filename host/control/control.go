@@ -58,10 +58,11 @@ func Path(runtime, journal string) string {
 	return filepath.Join(filepath.Dir(journal), "control", "socket")
 }
 
-// Listen opens the socket. Nobody else is there: the caller has the lock of the journal.
+// Listen opens the socket, where nobody else answers.
 //
 // # Errors
 //
+// CodeConflict where another daemon does;
 // CodeTooLarge for a path that is too long for a socket; what the system says.
 func Listen(path string) (net.Listener, error) {
 	if len(path) > maxPath {
@@ -72,6 +73,10 @@ func Listen(path string) (net.Listener, error) {
 	}
 	if err := os.Chmod(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
+	}
+	if conn, err := net.Dial("unix", path); err == nil {
+		_ = conn.Close()
+		return nil, abi.Errorf(abi.CodeConflict, "another daemon answers at %s; give this one a RUNTIME_DIRECTORY of its own", path)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // of one that was killed
 		return nil, fmt.Errorf("control socket: %w", err)

@@ -54,16 +54,13 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Watch keeps the watchdog quiet until ctx ends: twice within its time it asks works, and tells of it only where that
 // answers nil before the next time. A manager without a watchdog is told nothing.
-//
-// # Errors
-//
-// A watchdog whose time cannot be read.
+// It answers nil; a watchdog whose time cannot be read is told of in the log.
 func (m *Manager) Watch(ctx context.Context, works func(context.Context) error) error {
 	patience, err := m.patience()
 	if err != nil {
-		return fmt.Errorf("WATCHDOG_USEC of the service manager: %w", err)
+		m.log.Warn("the watchdog of the service manager is told nothing, for its time cannot be read", "err", err)
 	}
-	if patience == 0 {
+	if patience == 0 || err != nil {
 		<-ctx.Done()
 		return nil
 	}

@@ -105,13 +105,13 @@ func TestWatch(t *testing.T) {
 	if !strings.Contains(log.String(), "asleep at the wheel") {
 		t.Error(log.String())
 	}
-	for value, want := range map[string]bool{"": false, "0": true, "soon": true} {
+	for _, value := range []string{"", "0", "soon"} {
 		t.Setenv("WATCHDOG_USEC", value)
 		synctest.Test(t, func(t *testing.T) { // it ends with the daemon, and not before
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			began := time.Now()
-			if err := New(log.Logger()).Watch(ctx, nil); (err != nil) != want || !want && time.Since(began) < time.Hour {
+			if err := New(log.Logger()).Watch(ctx, nil); err != nil || time.Since(began) < time.Hour {
 				t.Errorf("%q: %v after %v", value, err, time.Since(began))
 			}
 		})

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -83,7 +84,7 @@ func (e *Engine) Load(_ context.Context, s module.Source) (module.Module, error)
 	}
 	m.log = m.log.With("companion", s.ID, "generation", s.Generation)
 	if err := m.cast(); err != nil {
-		return nil, abi.Errorf(abi.CodeInvalid, "%s", placed(s.Name, err))
+		return nil, abi.Errorf(abi.CodeInvalid, "%s", placed(s.Name, err, leaves(s.Path)))
 	}
 	data, err := m.ask(context.Background(), abi.Request{Op: abi.OpDescribe, ID: fmt.Sprintf("load-%s-%d", m.id, m.generation)}, false)
 	if err == nil {
@@ -111,14 +112,30 @@ func notUTF8(text []byte) int {
 	return line
 }
 
-// placed gives the mistakes of a script with the file that they are in.
-func placed(file string, err error) string {
+// leaves says whether a file is a link out of its folder. Whoever may make one need not be allowed to read what it leads to.
+func leaves(path string) bool {
+	if path == "" {
+		return false // it is no file
+	}
+	to, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return true
+	}
+	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+	return err != nil || filepath.Dir(to) != folder
+}
+
+// placed gives the mistakes of a script with the file that they are in; hidden says that nothing of the file is to be shown.
+func placed(file string, err error, hidden bool) string {
 	var mistakes talk.Mistakes
 	if !errors.As(err, &mistakes) {
 		return file + ": " + err.Error()
 	}
 	rows := make([]string, len(mistakes))
 	for i, m := range mistakes {
+		if hidden {
+			m.Why = "is no line of a script; the file is a link out of its folder, and nothing of it is shown"
+		}
 		rows[i] = fmt.Sprintf("%s:%d: %s", file, m.Line, m.Why)
 	}
 	return strings.Join(rows, "\n")

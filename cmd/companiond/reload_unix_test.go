@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -96,6 +98,25 @@ func TestReload(t *testing.T) {
 	})
 	if d.patience() != 3000 {
 		t.Error("a mistake has changed something")
+	}
+	for what, make := range map[string]func(path string) error{
+		"is empty, or gone":    func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"is empty, or gone; a": os.Remove,
+		"tokens is no regular": func(path string) error {
+			return os.WriteFile(path, []byte(state+"[identity]\ntokens = '"+dir+"/tokens'\n"), 0o600)
+		},
+	} {
+		if err := syscall.Mkfifo(filepath.Join(dir, "tokens"), 0o600); err != nil && !os.IsExist(err) {
+			t.Fatal(err)
+		}
+		if err := make(filepath.Join(dir, "companiond.toml")); err != nil {
+			t.Fatal(err)
+		}
+		out.Reset()
+		if code := asks.do(t.Context(), []string{"reload"}); code != exitFailed || !strings.Contains(out.String(), what) {
+			t.Errorf("%s: %d %s", what, code, out.String())
+		}
+		d.configure(state + "[log]\nformat = 'json'\n")
 	}
 	d.configure(state + "[log]\nformat = 'json'\n[room.main]\npatience = \"4s\"\n")
 	if err := d.cmd.Process.Signal(syscall.SIGHUP); err != nil {
