@@ -19,12 +19,12 @@ import (
 	"github.com/companiond/companiond/host/module/extism"
 	"github.com/companiond/companiond/host/module/moduletest"
 	"github.com/companiond/companiond/host/module/wasm"
-	"github.com/companiond/companiond/host/module/wasm/compiler"
+	"github.com/companiond/companiond/host/module/wasm/compiler/compilertest"
 	"github.com/companiond/companiond/host/module/wasm/drive"
 )
 
 func TestMain(m *testing.M) {
-	if code, ok := compiler.Main(os.Args[1:]); ok {
+	if code, ok := compilertest.Main(os.Args[1:]); ok {
 		os.Exit(code)
 	}
 	os.Exit(m.Run())
@@ -73,7 +73,7 @@ func (h host) HostCall(_ context.Context, c module.Caller, op string, data json.
 
 func newEngine(t testing.TB, calls module.HostCalls, log *slog.Logger) *wasm.Engine {
 	t.Helper()
-	e, err := wasm.New(wasm.Config{CacheDir: filepath.Join(os.TempDir(), "companiond-extism-test"), Dialects: []drive.Dialect{extism.Dialect()}, Host: calls, Log: log})
+	e, err := wasm.New(wasm.Config{CacheDir: filepath.Join(os.TempDir(), "companiond-extism-test"), Compiler: []string{compilertest.Program()}, Dialects: []drive.Dialect{extism.Dialect()}, Host: calls, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

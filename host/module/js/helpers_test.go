@@ -155,7 +155,7 @@ var said = []string{
 func TestHelpersAnswerAsGo(t *testing.T) {
 	h := newHelper(t)
 	compare(h, t, said)
-	scripts, err := filepath.Glob("../../../characters/*/*.txt")
+	scripts, err := filepath.Glob("../../../characters/*.talk.txt")
 	if err != nil || len(scripts) == 0 {
 		t.Fatal(scripts, err)
 	}
