@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/BurntSushi/toml"
@@ -19,11 +20,11 @@ import (
 func TestRunBeginsAnew(t *testing.T) {
 	d, address := newSpeaker(t)
 	arrived := make(chan string, 10)
-	broken := true
+	var broken atomic.Bool // once: requests come at the same time
+	broken.Store(true)
 	d.before = func(ctx context.Context, text string) bool {
 		arrived <- text
-		if text == "one" && broken {
-			broken = false
+		if text == "one" && broken.Swap(false) {
 			<-ctx.Done()
 			return false
 		}

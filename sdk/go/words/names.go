@@ -62,8 +62,11 @@ func japaneseName(s string) (string, bool) {
 
 func englishName(s string) (string, bool) {
 	text := strings.ReplaceAll(s, "’", "'")
+	if strings.ContainsFunc(text, func(r rune) bool { return utf8.RuneLen(unicode.ToLower(r)) != utf8.RuneLen(r) }) {
+		return "", false // a letter whose lower case is longer, or shorter: places would be others
+	}
 	low := strings.ToLower(text)
-	if len(low) != len(text) { // a letter whose lower case is longer: give up
+	if len(low) != len(text) { // it is no text
 		return "", false
 	}
 	for _, p := range []struct {
