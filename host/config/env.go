@@ -65,7 +65,7 @@ func (c *Config) Place(key, path, from string) {
 	paths := map[string]*string{
 		"journal.path": &c.Journal.Path, "modules.cache": &c.Modules.Cache, "modules.characters": &c.Modules.Characters, "modules.plugins": &c.Modules.Plugins,
 	}
-	if _, written := c.origins[key]; !written && c.origins != nil {
+	if !c.Written(key) && c.origins != nil {
 		*paths[key], c.origins[key] = path, origin{env: from}
 	}
 }
