@@ -146,7 +146,7 @@ func compare(h *helper, t rapid.TB, texts []string) {
 var said = []string{
 	"", " ", "…", "🐱", "こんにちは！", "Hello, is this p2p?", "ＧＡＭＥ", "ﾈｺとﾊﾞﾅﾅ", "ガチャを回した", "education cats Cat's", "猫は液体ですか", "What is Zig?", "whats up", "tell me", "音楽もゲームも音楽で歌",
 	"私はタロウです", "私は学生です", "わたしの名前は花子だよ、よろしく", "タロウと申します", "名前は佐藤", "俺は行くよ", "うちは猫です。ジローと呼んでください！", "my name is Taro", "My name’s O-Ren!", "I'm fine", "i'm taro", "I'm Taro Yamada",
-	"call me Ishmael", "I am Ａｙａ", "KELVIN is İstanbul", "ΟΔΟΣ ΣΊΣΥΦΟΣ", "İ'm Taro", "a\u0085b\u00a0c\u3000d\ufeffe", "私の名前は\u3000もも\u3000です", "𠮷野家", "僕は𠮷田です", "か\u3099く", "ß ẞ Ⱥ", "I'm Taro Yamadaß ẞ Ⱥ",  "peer to peers", "s", "cats", "ai", "aiな", "雨ai雪",
+	"call me Ishmael", "I am Ａｙａ", "KELVIN is İstanbul", "ΟΔΟΣ ΣΊΣΥΦΟΣ", "İ'm Taro", "a\u0085b\u00a0c\u3000d\ufeffe", "私の名前は\u3000もも\u3000です", "𠮷野家", "僕は𠮷田です", "か\u3099く", "ß ẞ Ⱥ", "I'm Taro Yamadaß ẞ Ⱥ", "peer to peers", "s", "cats", "ai", "aiな", "雨ai雪",
 	"{who}って何？", "名前は", "名前はです", "私は、タロウです", "\x00\x01\x7f", "ー〜~～♪", "コンパニオン・ロボット", "123 ４５６", "ヶヵヷヺヽヿゝゟ", "ｦﾝﾞﾟ",
 }
 
