@@ -90,7 +90,7 @@ func verbs() []verb {
 		{"stop", "[-room ROOM] [-from NAME]", "take the floor from everybody until a human speaks", stopVerb},
 		{"why", "[-room ROOM] [-prompt] SEQ", "explain who spoke and why, or why nobody did; with -prompt also what language models were told", whyVerb},
 		{"memory", "[COMPANION] | add COMPANION TEXT | edit COMPANION ID | erase COMPANION ID [-who NAME] [-past] [-o json]", "list what companions remember, add to it, correct it, or erase it", memoryVerb},
-		{"forget", "NAME|FACT [-dry-run] [-yes]", "erase for good what somebody said and what is remembered of it, or one memory", forgetVerb},
+		{"forget", "NAME|FACT [-dry-run] [-yes] [-o json]", "erase for good what somebody said and what is remembered of it, or one memory", forgetVerb},
 		{"history", "show [TURNS | ID] | search WORDS | compress TURNS | approve ID | deny ID | revert ID | extract ID | fork [NAME] | branches | diff A B | export [TURNS] [-room NAME]", "show and find what was said, have turns told in fewer words, and make rooms of the past of others", historyVerb},
 		{"conversations", "[show ID | end ID] [-project NAME] [-agent NAME] [-state STATE] [-o json]", "list the conversations of agents, show one, or end it", conversationsVerb},
 		{"handlers", "[-o json]", "list the handlers and what each can do", handlersVerb},

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -92,11 +93,10 @@ func read(ctx context.Context, path string, each func(f File, r io.Reader) error
 		case err != nil:
 			return m, fmt.Errorf("it is damaged: %w", err)
 		case h.Name == manifestFile:
-			m, err = readManifest(files, h.Size)
-			if err == nil {
-				err = m.compare(found)
+			if m, err = readManifest(files, h.Size); err != nil {
+				return m, err
 			}
-			return m, err
+			return m, cmp.Or(ended(files, zip), m.compare(found))
 		}
 		got, err := readFile(h, files, each)
 		if err != nil {
@@ -107,6 +107,19 @@ func read(ctx context.Context, path string, each func(f File, r io.Reader) error
 		}
 		found[fold(got.Name)] = got
 	}
+}
+
+// ended reads to the end, where gzip has its sum, and says what is not as it should be there.
+func ended(files *tar.Reader, zip io.Reader) error {
+	if _, err := files.Next(); err == nil {
+		return errors.New("it is damaged: there is more behind MANIFEST.json")
+	} else if !errors.Is(err, io.EOF) {
+		return errCut
+	}
+	if _, err := io.Copy(io.Discard, zip); err != nil {
+		return fmt.Errorf("it is damaged, or was cut off: %w", err)
+	}
+	return nil
 }
 
 // fold is one name for those that some disks do not tell apart.
