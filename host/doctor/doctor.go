@@ -5,6 +5,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,10 +62,13 @@ type Options struct {
 	Control    string                             // the path of its control socket
 	SecretFile func(value string) (string, error) // the path behind a setting that names a secret
 	Now        func() time.Time
+	Patience   time.Duration // with each model, and with the daemon; 0: five seconds
 }
 
-// modelWait is how long a model is waited for.
-const modelWait = 5 * time.Second
+// wait bounds how long something is waited for.
+func (o Options) wait(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, cmp.Or(o.Patience, 5*time.Second))
+}
 
 // Look looks at everything, which takes a few seconds where a model does not answer.
 func Look(ctx context.Context, o Options) []Item {
@@ -95,7 +99,7 @@ func script() Item {
 }
 
 func (o Options) daemon(ctx context.Context) (s control.Status, running bool) {
-	ctx, cancel := context.WithTimeout(ctx, modelWait)
+	ctx, cancel := o.wait(ctx)
 	defer cancel()
 	s, err := control.Ask[control.Status](ctx, o.Control, http.MethodGet, "/status")
 	return s, err == nil
@@ -259,7 +263,7 @@ func (o Options) disk() Item {
 
 // models asks each model's endpoint, all at once.
 func (o Options) models(ctx context.Context) []Item {
-	ctx, cancel := context.WithTimeout(ctx, modelWait)
+	ctx, cancel := o.wait(ctx)
 	defer cancel()
 	items := make([]Item, len(o.Config.Models))
 	var all sync.WaitGroup
@@ -271,7 +275,7 @@ func (o Options) models(ctx context.Context) []Item {
 			case err != nil:
 				items[i] = Item{Warn, thing, err.Error(), "start it, or mend [" + thing + "]; its characters listen until then"}
 			case !listed:
-				items[i] = Item{Warn, thing, fmt.Sprintf("its endpoint answers and does not list %q", m.Model), "ollama pull " + m.Model + ", or mend " + thing + ".model"}
+				items[i] = Item{Warn, thing, fmt.Sprintf("its endpoint answers and does not list %q", m.Model), "mend " + thing + ".model, or with Ollama: ollama pull " + m.Model}
 			default:
 				items[i] = Item{OK, thing, fmt.Sprintf("answered in %v", took), ""}
 			}

@@ -66,6 +66,9 @@ func (d Desk) configured(ctx context.Context, file string, cfg config.Config, pr
 	if config.Failed(problems) {
 		return items
 	}
+	if len(items) == 0 {
+		add(doctor.OK, "configuration", file+" has no mistake", "")
+	}
 	for _, p := range host.CheckFolder(cfg) {
 		add(doctor.Warn, "configuration", p.String(), "companiond check")
 	}
@@ -75,9 +78,6 @@ func (d Desk) configured(ctx context.Context, file string, cfg config.Config, pr
 	}
 	for _, w := range waits {
 		add(doctor.Warn, "characters", w, "companiond check")
-	}
-	if len(items) == 0 {
-		add(doctor.OK, "configuration", file+" and the cards have no mistake", "")
 	}
 	return items
 }
