@@ -26,6 +26,9 @@ func (o Options) doors(ctx context.Context, s control.Status, running bool) (ite
 	return items
 }
 
+// inUseOnWindows is WSAEADDRINUSE, which syscall does not name.
+const inUseOnWindows = syscall.Errno(10048)
+
 func door(ctx context.Context, thing, address string, running bool, pid int) Item {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err == nil {
@@ -38,7 +41,7 @@ func door(ctx context.Context, thing, address string, running bool, pid int) Ite
 	switch {
 	case errors.Is(err, syscall.EACCES):
 		return Item{Fail, thing, err.Error(), "choose a port above 1023"}
-	case !errors.Is(err, syscall.EADDRINUSE):
+	case !errors.Is(err, syscall.EADDRINUSE) && !errors.Is(err, inUseOnWindows):
 		return Item{Fail, thing, err.Error(), "give " + thing + " an address of this machine"}
 	}
 	who, id := holderOf(address)
