@@ -5,13 +5,14 @@ import (
 	"context"
 
 	"github.com/companiond/companiond/host/config"
-	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/model/reach"
 )
 
-// Reach looks whether the endpoint of a model answers, see [model.Reach]. file turns the setting of a key into a path.
+// Reach looks whether the endpoint of a model answers, and lists it. file turns the setting of a key into a path.
 func Reach(ctx context.Context, c config.Model, file func(string) (string, error)) (listed bool, err error) {
-	return model.Reach(ctx, model.Config{
-		Name: c.Name, API: c.API, URL: cmp.Or(c.URL, vendorURL(c.API)), Model: c.Model,
-		Key: func() (string, error) { return readKey(c, file) },
-	})
+	key, err := readKey(c, file)
+	if err != nil {
+		return false, err
+	}
+	return reach.Endpoint{API: c.API, URL: cmp.Or(c.URL, vendorURL(c.API)), Model: c.Model, Key: key}.Ask(ctx)
 }
