@@ -112,20 +112,30 @@ DEBS     = amd64 arm64
 RELEASES = linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64
 FOR      = CGO_ENABLED=0 GOOS=$(word 1,$(subst _, ,$(1))) GOARCH=$(word 2,$(subst _, ,$(1))) $(GO) build -trimpath -buildvcs=false $(TAGS) -ldflags='-s -X github.com/companiond/companiond/cmd/companiond/built.release=$(VERSION)' -o $(2) ./cmd/companiond
 
-deb: js $(DEBS:%=bin/deb/%)
+# Pages for man and completions, which the program writes itself.
+bin/share: FORCE
+	@rm -rf $@ && mkdir -p $@/man1 $@/man5
+	$(GO) build -trimpath -buildvcs=false $(TAGS) -ldflags='-X github.com/companiond/companiond/cmd/companiond/built.release=$(VERSION)' -o $@/companiond ./cmd/companiond
+	SOURCE_DATE_EPOCH=$(EPOCH) $@/companiond man > $@/man1/companiond.1
+	SOURCE_DATE_EPOCH=$(EPOCH) $@/companiond man companiond.toml > $@/man5/companiond.toml.5
+	for s in bash zsh fish; do $@/companiond completion $$s > $@/companiond.$$s || exit 1; done
+	gzip -n9k $@/man1/companiond.1 $@/man5/companiond.toml.5
+
+deb: js bin/share $(DEBS:%=bin/deb/%)
 
 bin/deb/%: FORCE
 	@mkdir -p $@
 	$(call FOR,linux_$*,$@/companiond)
 	SOURCE_DATE_EPOCH=$(EPOCH) ARCH=$* VERSION=$(VERSION) $(GO) tool -modfile=dist/tools/go.mod nfpm package -f dist/deb/nfpm.yaml -p deb -t bin/companiond_$*.deb
 
-release: js $(RELEASES:%=bin/release/%)
+release: js bin/share $(RELEASES:%=bin/release/%)
 	cd bin && sha256sum companiond_*.tar.gz > SHA256SUMS
 
 bin/release/%: FORCE
 	@rm -rf $@ && mkdir -p $@/companiond
 	$(call FOR,$*,$@/companiond/companiond$(if $(findstring windows,$*),.exe))
 	cp -r companiond.toml README.md README.ja.md LICENSE docs $@/companiond && mkdir $@/companiond/characters && cp characters/*.talk.txt $@/companiond/characters
+	mkdir $@/companiond/share && cp bin/share/man1/companiond.1 bin/share/man5/companiond.toml.5 bin/share/companiond.bash bin/share/companiond.zsh bin/share/companiond.fish $@/companiond/share
 	tar --sort=name --mtime=@$(EPOCH) --owner=0 --group=0 --numeric-owner --mode=u+rwX,go+rX,go-w -C $@ -c companiond | gzip -n > bin/companiond_$*.tar.gz
 
 FORCE:

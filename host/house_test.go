@@ -86,7 +86,7 @@ var floors = [][]string{
 	{"host/door/web", "host/door/socket", "host/door/mcp", "host/door/chat", "host/door/overlay"},
 	{"host/check", "host/config/differ", "host/door/listen", "host/control"},
 	{"host"},
-	{"cmd/companiond/paint", "cmd/companiond/built", "cmd/companiond/unit", "cmd/companiond/manage"},
+	{"cmd/companiond/paint", "cmd/companiond/built", "cmd/companiond/unit", "cmd/companiond/manage", "cmd/companiond/tokens", "cmd/companiond/manual"},
 	{"cmd/companiond/memories", "cmd/companiond/history", "cmd/companiond/handlers", "cmd/companiond/create", "cmd/companiond/play"},
 	{"cmd/companiond"},
 }

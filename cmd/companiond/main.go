@@ -64,8 +64,9 @@ type term struct {
 	out, err io.Writer
 	env      []string
 	colour   bool
-	asks     bool // somebody sits before in
-	width    int  // columns of out where that is a terminal, and 0
+	asks     bool                // somebody sits before in
+	width    int                 // columns of out where that is a terminal, and 0
+	declared func(*flag.FlagSet) // is shown the flags of each verb; nil: nobody is
 }
 
 // verb is one thing the program does.
@@ -95,6 +96,8 @@ func verbs() []verb {
 		{"token", "NAME [-kind agent|human] [-scope read,talk] [-file FILE]", "make a token for somebody and show it once", tokenVerb},
 		{"replay", "[-room ROOM] [JOURNAL]", "run a journal through the rules again and report the first difference", replayVerb},
 		{"bench", "[-cast NAME,...] [-policy NAME,...] [-talks N] [-seed TEXT] [-json]", "measure the turn policies with simulated casts, beside others' rules", benchVerb},
+		{"man", "[companiond | companiond.toml]", "write the manual page of companiond, or of its settings", manVerb},
+		{"completion", "bash | zsh | fish", "write what a shell completes companiond's arguments by", completionVerb},
 		{"version", "", "print the version", versionVerb},
 		{"help", "", "print this", helpVerb},
 	}
@@ -232,6 +235,9 @@ func (t *term) printJSON(v any) error {
 func (t *term) flags(name string) *flag.FlagSet {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(t.err)
+	if t.declared != nil {
+		t.declared(fs)
+	}
 	return fs
 }
 
