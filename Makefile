@@ -129,14 +129,18 @@ bin/deb/%: FORCE
 	SOURCE_DATE_EPOCH=$(EPOCH) ARCH=$* VERSION=$(VERSION) $(GO) tool -modfile=dist/tools/go.mod nfpm package -f dist/deb/nfpm.yaml -p deb -t bin/companiond_$*.deb
 
 release: js bin/share $(RELEASES:%=bin/release/%)
-	cd bin && sha256sum companiond_*.tar.gz > SHA256SUMS
+	cd bin && sha256sum companiond_*.tar.gz companiond_*.zip > SHA256SUMS
 
-bin/release/%: FORCE
-	@rm -rf $@ && mkdir -p $@/companiond
+# Windows has a zip, which Explorer opens; Debian's package zip makes it.
+bin/release/%: FORCE | bin/share
+	@rm -rf $@ bin/companiond_$*.* && mkdir -p $@/companiond/share $@/companiond/characters
 	$(call FOR,$*,$@/companiond/companiond$(if $(findstring windows,$*),.exe))
-	cp -r companiond.toml README.md README.ja.md LICENSE docs $@/companiond && mkdir $@/companiond/characters && cp characters/*.talk.txt $@/companiond/characters
-	mkdir $@/companiond/share && cp bin/share/man1/companiond.1 bin/share/man5/companiond.toml.5 bin/share/companiond.bash bin/share/companiond.zsh bin/share/companiond.fish $@/companiond/share
-	tar --sort=name --mtime=@$(EPOCH) --owner=0 --group=0 --numeric-owner --mode=u+rwX,go+rX,go-w -C $@ -c companiond | gzip -n > bin/companiond_$*.tar.gz
+	@cp -r --parents companiond.toml README.md README.ja.md CHANGELOG.md LICENSE docs abi/ABI.md $@/companiond
+	@cp characters/*.talk.txt $@/companiond/characters
+	@$(if $(findstring windows,$*),rmdir $@/companiond/share,cp bin/share/man?/*[15] bin/share/companiond.*sh $@/companiond/share)
+	@find $@ -exec touch -h -d @$(EPOCH) {} + && chmod -R u+rwX,go+rX,go-w $@
+	$(if $(findstring windows,$*),cd $@ && find companiond | LC_ALL=C sort | TZ=UTC zip -qX@ ../../companiond_$*.zip, \
+	  tar --sort=name --owner=0 --group=0 --numeric-owner -C $@ -c companiond | gzip -n > bin/companiond_$*.tar.gz)
 
 FORCE:
 
