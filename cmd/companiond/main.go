@@ -96,6 +96,7 @@ func verbs() []verb {
 		{"token", "NAME [-kind agent|human] [-scope read,talk] [-file FILE]", "make a token for somebody and show it once", tokenVerb},
 		{"replay", "[-room ROOM] [JOURNAL]", "run a journal through the rules again and report the first difference", replayVerb},
 		{"bench", "[-cast NAME,...] [-policy NAME,...] [-talks N] [-seed TEXT] [-json]", "measure the turn policies with simulated casts, beside others' rules", benchVerb},
+		{"service", "install [-config FILE] [-system] [-dry-run] | remove [-system] [-dry-run]", "have the service manager of this machine start companiond, where no package does, or no longer", serviceVerb},
 		{"man", "[companiond | companiond.toml]", "write the manual page of companiond, or of its settings", manVerb},
 		{"completion", "bash | zsh | fish", "write what a shell completes companiond's arguments by", completionVerb},
 		{"version", "", "print the version", versionVerb},
