@@ -1,4 +1,4 @@
-# Verbs: build plugins run test check bench fuzz deb release. Each installs what it needs.
+# Verbs: build plugins run test check cross stage soak bench fuzz deb release. Each installs what it needs.
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GO         ?= go
@@ -23,7 +23,7 @@ HANDLED  := $(shell find abi sdk/go plugins -type f -not -name '*_test.go') go.m
 JS = host/module/js/npm
 TAGS = $(shell test -f $(JS)/node_modules/.package-lock.json && echo -tags npm)
 
-.PHONY: build plugins run test check bench fuzz deb release packages npm js clean
+.PHONY: build plugins run test check cross stage soak bench fuzz deb release packages npm js clean
 
 build: $(WASM) js
 	$(GO) build -trimpath -buildvcs=auto $(TAGS) -o bin/companiond ./cmd/companiond
@@ -66,7 +66,7 @@ test: packages build
 	@for d in host/testdata/agents host/testdata/agents7; do if [ -d $$d/node_modules ]; then npm test --silent --prefix $$d || exit 1; fi; done
 
 # What tests use besides Go. Debian packages: wasm-validate, file systems to pull the plug of, what builds the examples in C and
-# Rust, and what handlers are tested against: a voice, a chat, OBS on a screen of its own, and what hears the VMC protocol. From npm: agents
+# Rust, what reads manual pages and units, and what handlers are tested against: a voice, a chat, OBS on a screen of its own, and what hears the VMC protocol. From npm: agents
 # and judges of the MCP door, a client of VTube Studio, and what JavaScript runs in. ngircd is for tests alone, and does not
 # run as a service. Where something cannot be installed, its tests say that they were skipped.
 packages: npm
@@ -81,8 +81,8 @@ install = if (for c in $(1); do command -v $$c >/dev/null || exit 1; done); then
 	  echo "$(2) could not be installed: some tests will be skipped"; \
 	else echo "not all of $(2) is installed: some tests will be skipped"; fi
 
-COMMANDS = wasm-validate mkfs.ext4 wasm-ld rustc
-DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32
+COMMANDS = wasm-validate mkfs.ext4 wasm-ld rustc mandoc systemd-analyze
+DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32 mandoc systemd
 STAGE_COMMANDS = espeak-ng oscdump ngircd obs Xvfb chromium
 STAGE = espeak-ng liblo-tools ngircd obs-studio obs-plugins xvfb fonts-noto-cjk chromium
 NPM = $(JS) host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript sdk/examples/extism plugins/vts/studiotest/testdata/vtubestudio
@@ -103,6 +103,18 @@ check:
 	GOOS=wasip1 GOARCH=wasm $(GO) build ./abi ./sdk/go/... ./characters/...
 	@for p in $(GUESTS); do GOOS=wasip1 GOARCH=wasm $(GO) -C plugins/$$p build -buildmode=c-shared -o /dev/null . || exit 1; done
 	$(GO) test ./host ./cmd/companiond -run "Floors|Owners|Pure|PackageComments|Guests|Documents"
+
+# All that is built for others than this system is looked through there, tests included. darwin/amd64 and linux/arm64 have no files
+# of their own.
+cross:
+	GOOS=windows GOARCH=amd64 $(GO) vet $(TAGS) ./...
+	GOOS=darwin GOARCH=arm64 $(GO) vet $(TAGS) ./...
+
+stage: packages build bin/share bin/deb/$(shell $(GO) env GOARCH)
+	@TAGS="$(TAGS)" GO=$(GO) .ci/stage
+
+soak: build
+	@TAGS="$(TAGS)" GO=$(GO) .ci/soak
 
 # What others install. The same commit gives the same bytes: its time is that of all files. A commit without a tag is a version
 # before all that have one.
