@@ -46,13 +46,13 @@ inside ip link set lo up
 fails=0
 step() { # NAME COMMAND...
   local name=$1; shift
-  if out=$("$@" 2>&1); then echo "ok    $name"; else echo "FAILS $name: ${out: -600}"; inside journalctl -u companiond -n 12 --no-pager || true; fails=$((fails + 1)); fi
+  if out=$("$@" 2>&1); then echo "ok    $name"; else echo "FAILS $name: $(tail -c 600 <<< "$out")"; inside journalctl -u companiond -n 6 --no-pager || true; fails=$((fails + 1)); fi
 }
 up() { for _ in $(seq 100); do inside curl -sf http://127.0.0.1:3000/v1/rooms > /dev/null && return; sleep .2; done; return 1; }
 says() { inside curl -sf -X POST http://127.0.0.1:3000/v1/rooms/main/messages -H 'content-type: application/json' -d '{"from":"taro","text":"'"$1"'"}'; }
 answered() { for _ in $(seq 100); do inside curl -sf "http://127.0.0.1:3000/v1/rooms/main/messages?limit=200" | grep -q "\"from\":\"$1\"" && return; sleep .2; done; return 1; }
 
-everything() { inside find /etc /usr /lib /var /root /home -xdev -not -path '/var/lib/dpkg/*' -not -path '/var/log/*' -not -path '/var/lib/systemd/*' -not -name '*-' -not -path '/home/maker*' | sort; }
+everything() { inside find /etc /usr /lib /var /root /home -xdev -not -path '/var/lib/dpkg/*' -not -path '/var/log/*' -not -path '/var/lib/systemd/*' -not -name '*-' -not -path '/home/maker*' -not -path /root/old.db | sort; }
 inside useradd -m maker
 everything > "$work/before"
 step "the package installs and the service runs" inside dpkg -i /root/companiond.deb
@@ -92,13 +92,13 @@ step "the score" bash -c "nsenter -t $pid -a systemd-analyze security companiond
 step "the manual is there" inside sh -c 'zcat /usr/share/man/man1/companiond.1.gz | grep -q "companiond reload" && zcat /usr/share/man/man5/companiond.toml.5.gz | grep -q patience'
 step "and completions" inside bash -c '. /usr/share/bash-completion/completions/companiond; COMP_WORDS=(companiond relo); COMP_CWORD=1; _companiond; [ "$COMPREPLY" = reload ]'
 inside systemctl stop companiond.service companiond.socket
-inside sh -ec 'for d in /var/lib/companiond /var/cache/companiond; do mount --bind $d $d; done; for d in /tmp /var/tmp; do mount -t tmpfs tmpfs $d; done; mount -o remount,ro,bind /'
+inside sh -ec 'journalctl --relinquish-var; for d in /var/lib/companiond /var/cache/companiond; do mount --bind $d $d; done; for d in /tmp /var/tmp; do mount -t tmpfs tmpfs $d; done; mount -o remount,ro,bind /'
 step "the root is read-only" bash -c "! nsenter -t $pid -a touch /etc/companiond/x /usr/x 2>/dev/null"
 step "there it starts" inside systemctl start companiond
 step "and is up" up
 step "and talks" says "Are you there?"
 inside systemctl stop companiond.service companiond.socket
-inside sh -ec 'mount -o remount,rw,bind /; for d in /var/lib/companiond /var/cache/companiond /tmp /var/tmp; do umount $d; done'
+inside sh -ec 'mount -o remount,rw,bind /; journalctl --flush; for d in /var/lib/companiond /var/cache/companiond /tmp /var/tmp; do umount $d; done'
 if [ -n "$old" ]; then
   inside sh -ec 'cd /var/lib/companiond; mkdir /root/now; mv companiond.db* heads search.db* /root/now; install -o companiond -g companiond -m 600 /root/old.db companiond.db; rm /root/old.db'
   step "the journal of an older version opens" inside systemctl start companiond
@@ -115,14 +115,14 @@ everything > "$work/after"
 step "but what was there before" diff "$work/before" "$work/after"
 step "nor its user" bash -c "! nsenter -t $pid -a getent passwd companiond"
 dpkg-deb --fsys-tarfile "$deb" | tar -xO ./usr/bin/companiond > "$root/usr/local/bin/companiond" && chmod 755 "$root/usr/local/bin/companiond"
-step "without the package: service install -system" inside companiond service install -system
+step "without the package: service install -system" inside /usr/local/bin/companiond service install -system
 step "is up" up
 step "reloads" inside systemctl reload companiond
-step "and is removed" inside companiond service remove -system
+step "and is removed" inside /usr/local/bin/companiond service remove -system
 step "and is gone" bash -c "! nsenter -t $pid -a systemctl is-active companiond"
 # A user's own, where the root has what makes sessions (libpam-systemd).
 if inside systemctl start "user@$(inside id -u maker).service"; then
-  own() { inside su maker -s /bin/sh -c "cd && export XDG_RUNTIME_DIR=/run/user/\$(id -u) && $1"; }
+  own() { inside su maker -s /bin/sh -c "cd && export PATH=/usr/local/bin:/usr/bin:/bin XDG_RUNTIME_DIR=/run/user/\$(id -u) && $1"; }
   step "a user's service: installed" own "mkdir -p characters && companiond check -print > companiond.toml && companiond service install"
   step "is up" up
   step "is the user's" bash -c "nsenter -t $pid -a ps -o user= -C companiond | grep -q maker"
