@@ -97,7 +97,6 @@ func TestManualReads(t *testing.T) {
 	}{
 		{"mandoc", "-T lint -W warning", []string{"man"}},
 		{"mandoc", "-T lint -W warning", []string{"man", "companiond.toml"}},
-		{"man", "--warnings -l -P cat", []string{"man"}},
 		{"bash", "-n", []string{"completion", "bash"}},
 		{"zsh", "-n", []string{"completion", "zsh"}},
 		{"fish", "-n", []string{"completion", "fish"}},
