@@ -24,10 +24,10 @@ func (t *term) manual() manual.Desk {
 // table gives the verbs with their flags, as they are wherever nothing is configured.
 func table() (all []manual.Verb) {
 	for _, v := range verbs() {
-		all = append(all, manual.Of(v.name, v.args, v.short, func(args ...string) (fs *flag.FlagSet) {
-			t := &term{out: io.Discard, err: io.Discard, env: []string{envURL + "=http://127.0.0.1:3000"}, declared: func(f *flag.FlagSet) { fs = f }}
+		all = append(all, manual.Of(v.name, v.args, v.short, func(args ...string) *flag.FlagSet {
+			t := &term{out: io.Discard, err: io.Discard, env: []string{envURL + "=http://127.0.0.1:3000"}}
 			t.do(context.Background(), append(args, "-h"))
-			return fs
+			return t.set
 		}))
 	}
 	return all
