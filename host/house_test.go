@@ -19,7 +19,7 @@ const house = "github.com/companiond/companiond/"
 // floors only: never its neighbour, never upward. A pattern ending in /...
 // stands for packages that do not import each other.
 var floors = [][]string{
-	{"abi", "host/waittest", "host/logtest"},
+	{"abi", "host/waittest", "host/logtest", "dist/systemd"},
 	{"host/service"},
 	{"abi/plain", "sdk/go"},
 	{"sdk/go/words", "sdk/go/process/wire", "sdk/go/talk/stage"},
@@ -87,7 +87,7 @@ var floors = [][]string{
 	{"host/check", "host/config/differ", "host/door/listen", "host/control"},
 	{"host/doctor"},
 	{"host"},
-	{"cmd/companiond/paint", "cmd/companiond/built", "cmd/companiond/unit", "cmd/companiond/manage"},
+	{"cmd/companiond/paint", "cmd/companiond/built", "cmd/companiond/unit", "cmd/companiond/manage", "cmd/companiond/tokens", "cmd/companiond/manual", "cmd/companiond/install"},
 	{"cmd/companiond/memories", "cmd/companiond/history", "cmd/companiond/handlers", "cmd/companiond/create", "cmd/companiond/play", "cmd/companiond/backup", "cmd/companiond/replay", "cmd/companiond/check", "cmd/companiond/doctor"},
 	{"cmd/companiond"},
 }
