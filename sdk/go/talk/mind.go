@@ -118,11 +118,11 @@ func saidKey(room string) string { return "said/" + room }
 
 // remember notes an own line, also in the store, and forgets the oldest beyond
 // keep, so that a room that lasts for weeks does not fall silent.
-func (p *persona) remember(h *companion.Host, s companion.Scene, m *mind, l *line, text string, keep int) {
+func (p *persona) remember(h *companion.Host, s companion.Scene, m *mind, l *line, text string, keep int, to ...string) {
 	m.said = append(slices.DeleteFunc(m.said, func(id uint32) bool { return id == l.ID }), l.ID)
 	m.said = m.said[max(0, len(m.said)-keep):]
 	own := p.understand(text)
-	own.seq, own.own, own.from = s.Message.Seq, true, h.Self()
+	own.seq, own.own, own.from, own.to, own.at = s.Message.Seq, true, h.Self(), to, s.Message.At
 	m.heard[words.Hash(own.norm)] = true
 	m.beats = append(m.beats, own)
 	var b strings.Builder

@@ -57,6 +57,11 @@ func phaseOf(m *mind, s companion.Scene, self, room string) phase {
 	case last.human:
 		return talking
 	}
+	if m.visit.byes && m.visit.seq == m.opener().seq {
+		if wind, _ := pace(m, s, room); s.Turns >= wind || s.Closing.Stage() > 0 {
+			return over // once a visit is enough, where the person has not
+		}
+	}
 	wind, limit := pace(m, s, room)
 	stage, turns := s.Closing.Stage(), s.Turns
 	first := parting(m.opener(), room)
@@ -75,7 +80,8 @@ func phaseOf(m *mind, s companion.Scene, self, room string) phase {
 
 // remark says whether a person's message is one that is said in passing.
 func remark(o beat) bool {
-	return o.human && !o.question && len(o.topics) == 0 && len(o.intents) == 0
+	_, told := words.Introduced(o.text)
+	return o.human && !told && !o.question && len(o.topics) == 0 && len(o.intents) == 0
 }
 
 // parting gives how a talk begins to end. Not each takes all three steps: people notice.

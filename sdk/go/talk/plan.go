@@ -3,6 +3,7 @@ package talk
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
@@ -17,11 +18,13 @@ func (t *turn) plan() []step {
 	case thanking:
 		return general(closing, pre)
 	case leaving:
-		return general(farewell)
+		return append([]step{{farewell, anyTopic, true}}, general(farewell)...)
 	}
 	var steps []step
 	last := t.m.last()
 	switch v := t.m.visit; {
+	case v.asker == t.h.Self() && last.human && len(last.topics) == 0:
+		steps = general(told)
 	case v.vents && len(t.m.talk) <= 2:
 		steps = general(vent)
 	case v.own && last.human:
@@ -31,6 +34,9 @@ func (t *turn) plan() []step {
 		} else {
 			steps = general(forgot)
 		}
+	}
+	if t.m.visit.own {
+		return append(steps, general(react)...)
 	}
 	if last.human || !t.m.spoke(t.h.Self()) && len(t.m.talk) <= openingPart {
 		steps = append(steps, t.meeting(last.human)...)
@@ -110,7 +116,7 @@ func (t *turn) meeting(first bool) []step {
 // named says whether a text names one of those who are here: a question with a name in it is for that one.
 func (t *turn) named(norm string) bool {
 	return slices.ContainsFunc(t.s.Members, func(o companion.Member) bool {
-		return o.Kind != abi.KindHuman && slices.ContainsFunc([]string{o.ID, o.Name, t.sc.Calls[o.ID]}, func(c string) bool { return c != "" && words.Has(norm, words.Normal(c)) })
+		return o.Kind != abi.KindHuman && slices.ContainsFunc([]string{o.ID, o.Name, strings.TrimSuffix(t.sc.Calls[o.ID], "さん")}, func(c string) bool { return c != "" && words.Has(norm, words.Normal(c)) })
 	})
 }
 

@@ -43,6 +43,7 @@ const (
 	recall    = lines.Recall
 	knows     = lines.Knows
 	forgot    = lines.Forgot
+	told      = lines.Told
 	vent      = lines.Vent
 	distress  = lines.Distress
 	grave     = lines.Grave

@@ -67,7 +67,7 @@ func (p *persona) speak(h *companion.Host, s companion.Scene) companion.Line {
 		m.visit.who.Use(t.fact.Kind + t.fact.ID)
 		person.Keep(h, m.opener().from, m.visit.who)
 	}
-	p.remember(h, s, m, l, out.Text, t.sc.Keep)
+	p.remember(h, s, m, l, out.Text, t.sc.Keep, out.To...)
 	return out
 }
 
@@ -103,7 +103,7 @@ func (t *turn) addressee(l *line) []string {
 	switch {
 	case l.To != "":
 		return []string{l.To}
-	case l.Act == recall:
+	case l.Act == recall, l.Act == forgot:
 		return []string{t.m.opener().from}
 	case l.Act == ask && slices.Contains(l.Needs, "who"):
 		return []string{t.m.last().from}
@@ -149,6 +149,13 @@ func (t *turn) may(l *line, d draw) bool {
 // those that are new only by what they quote.
 func (t *turn) choose() (*line, string) {
 	steps := t.plan()
+	if len(steps) > 0 && (steps[0].act == again || steps[0].act == farewell && steps[0].hit) { // rather the same welcome as some days ago than that of a stranger
+		for _, d := range []draw{unsaid, forgotten} {
+			if l, text := t.pick(steps[0], d); l != nil {
+				return l, text
+			}
+		}
+	}
 	for _, d := range []draw{unsaid, requoted, forgotten} {
 		for _, st := range steps {
 			if l, text := t.pick(st, d); l != nil {

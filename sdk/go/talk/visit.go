@@ -22,6 +22,9 @@ type visit struct {
 	about string        // what the message asks of the character
 	own   bool          // it asks what the character knows of the person
 	vents bool          // it lets off steam
+	asker string        // the companion that it answers, "" where nobody asked
+	rests int           // how many answers it gets before the talk rests, 0 where it goes on
+	byes  bool          // the character has said goodbye in this visit, unasked
 }
 
 // receive looks at a new message of a person: whether a visit begins with it, what name is told, what is remembered.
@@ -45,10 +48,33 @@ func (p *persona) receive(h *companion.Host, m *mind, s companion.Scene) {
 		v.who.Came = o.at.Unix()
 		person.Keep(h, o.from, v.who)
 	}
+	v.follow(m, h.Self(), begins, before)
 	if v.back || v.own {
 		v.facts = p.recollect(h, m, o.from, v.own)
 	}
 	m.visit = v
+}
+
+// follow says how the talk is to follow the message: what it answers, and whether small talk would be out of place.
+func (v *visit) follow(m *mind, self string, begins bool, before beat) {
+	o := m.opener()
+	past := m.beats[:len(m.beats)-len(m.talk)]
+	plain := !o.question && len(o.topics) == 0
+	if n := len(past); n > 0 && !begins && !o.question && slices.Contains(past[n-1].to, o.from) {
+		v.asker = past[n-1].from
+	}
+	switch {
+	case v.own, v.asker != "" && plain:
+		v.rests = 1
+	case v.vents, plain && !begins && person.Vents(before.text):
+		v.rests = 2
+	}
+	for _, b := range slices.Backward(past) {
+		if begins || o.at.Sub(b.at) >= visitGap || v.byes {
+			break
+		}
+		v.byes = b.from == self && b.intents[words.Bye]
+	}
 }
 
 // before gives the message of a person before the one that opened the talk.
@@ -131,6 +157,17 @@ func (t *turn) turnOf(f person.Fact) int {
 	return 1 + at
 }
 
+// overhear notes what another has just brought up, so that it is not asked for again.
+func (t *turn) overhear() {
+	v := &t.m.visit
+	for _, f := range v.facts {
+		if f.Kind != "" && !slices.Contains(v.who.Used, f.Kind+f.ID) && t.mentioned(t.m.talk[len(t.m.talk)-1:], f) {
+			v.who.Use(f.Kind + f.ID)
+			person.Keep(t.h, t.m.opener().from, v.who)
+		}
+	}
+}
+
 // mentioned says whether a companion has just spoken of a fact.
 func (t *turn) mentioned(beats []beat, f person.Fact) bool {
 	it := words.Normal(f.It)
@@ -144,7 +181,7 @@ func (t *turn) mentioned(beats []beat, f person.Fact) bool {
 func (t *turn) lastTopic() []person.Fact {
 	o := t.m.opener()
 	for _, b := range slices.Backward(t.m.beats[:len(t.m.beats)-len(t.m.talk)]) {
-		if b.human && b.from == o.from && len(b.topics) > 0 && o.at.Sub(b.at) >= visitGap {
+		if b.human && b.from == o.from && len(b.topics) > 0 && !b.intents[words.Bye] && o.at.Sub(b.at) >= visitGap {
 			return []person.Fact{{ID: b.topics[0], Kind: person.Topic, It: t.called(b.topics[0])}}
 		}
 	}
@@ -172,9 +209,11 @@ func (t *turn) withRecall(l *line, text string) (*line, string) {
 	return l2, text + more
 }
 
-// heardOut says whether a person who let off steam was answered, so that small talk can wait.
+// heardOut says whether a person was answered who wants no small talk: one that let off steam, asked for what is known
+// of them, or answered what they were asked.
 func (m *mind) heardOut(self string) bool {
-	return m.visit.vents && m.visit.seq == m.opener().seq && !m.last().human && (m.spoke(self) || len(m.talk) > 2)
+	rests := m.visit.rests
+	return rests > 0 && m.visit.seq == m.opener().seq && !m.last().human && (m.spoke(self) || len(m.talk) > rests)
 }
 
 // forPerson says whether the last word is a question of a companion to a person, whose turn it is then.

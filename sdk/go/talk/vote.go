@@ -74,9 +74,12 @@ func (p *persona) judge(h *companion.Host, m *mind, s companion.Scene) companion
 		return companion.Listen("my own words")
 	case m.phase == over:
 		return companion.Listen("I have said goodbye")
+	case last.human && m.visit.asker == self && !last.question:
+		return companion.Want(wantAddressed, "they answer me")
 	case m.heardOut(self):
 		return companion.Listen("the person is heard, and small talk can wait")
 	case m.forPerson(s):
+		(&turn{h: h, p: p, m: m, s: s, sc: p.script(m)}).overhear()
 		return companion.Listen("that was for the person")
 	case m.phase != talking:
 		return companion.Want(min(wantLeave+quiet+jitter, wantMost), "time to wind down")

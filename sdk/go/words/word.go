@@ -128,7 +128,7 @@ func japaneseWord(s string) string {
 			text += parts[i].text
 			i++
 		}
-		if text == "" {
+		if text == "" || numbers(text) {
 			continue
 		}
 		rest := ""
@@ -141,6 +141,12 @@ func japaneseWord(s string) string {
 		}
 	}
 	return best
+}
+
+// numbers says whether a run is a number of something, or a day: 9月3日.
+func numbers(text string) bool {
+	parts := partsOf(text)
+	return len(parts) > 1 && unicode.IsDigit([]rune(text)[0]) && parts[1].kind == kanji
 }
 
 // whole gives the word of a run without what is none of it, and how likely it is what is spoken of: 0 where it is

@@ -23,6 +23,10 @@ func TestDocument(t *testing.T) {
 	for _, a := range slices.Concat(TopicActs, GeneralActs) {
 		named = append(named, string(a))
 	}
+	named = append(named, "{it}", "{memory}")
+	for _, of := range Kinds {
+		named = append(named, of...)
+	}
 	for _, topic := range words.Topics() {
 		named = append(named, topic.ID)
 	}

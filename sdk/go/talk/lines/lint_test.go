@@ -99,7 +99,7 @@ func (s *Script) lint(l *Line, all []*Script) (problems []string) {
 	topics := words.NewFinder(s.Topics).In(words.Normal(bare))
 	switch {
 	case l.Topic == AnyTopic:
-		if len(topics) > 0 && !slices.Contains([]Act{Intro, Reintro, HowAreYou, Pre, Closing, Farewell}, l.Act) {
+		if len(topics) > 0 && !slices.Contains([]Act{Intro, Reintro, HowAreYou, Self, Pre, Closing, Farewell}, l.Act) {
 			problems = append(problems, fmt.Sprintf("brings up %v", topics))
 		}
 	case len(topics) > 0 && !slices.Contains(topics, l.Topic):

@@ -52,6 +52,7 @@ const (
 	Recall    Act = "recall"   // brings up what a person told; the words are of [person.Told]
 	Knows     Act = "knows"    // was asked what it knows of the person
 	Forgot    Act = "forgot"   // the same, and it knows nothing
+	Told      Act = "told"     // a person answers what it asked
 	Vent      Act = "vent"     // to a person who lets off steam
 	Distress  Act = "distress" // to a person who writes of wanting to die or of hurting themselves
 	Grave     Act = "grave"    // to a person who speaks of suicide or self-harm as of others'
@@ -64,7 +65,7 @@ const AnyTopic = "*"
 var TopicActs = []Act{Tell, Ask, Answer, React, Opening}
 
 // GeneralActs are those of AnyTopic.
-var GeneralActs = []Act{Ask, React, Greet, Intro, Reintro, Again, Name, Namesake, HowAreYou, Thanks, Praise, Rude, Wordless, Emoji, Long, Unknown, Dodge, Pre, Closing, Farewell, Nod, Self, Recall, Knows, Forgot, Vent, Distress, Grave}
+var GeneralActs = []Act{Ask, React, Greet, Intro, Reintro, Again, Name, Namesake, HowAreYou, Thanks, Praise, Rude, Wordless, Emoji, Long, Unknown, Dodge, Pre, Closing, Farewell, Nod, Self, Recall, Knows, Forgot, Told, Vent, Distress, Grave}
 
 // Kinds are the words that an act may have, where it is not said to what is heard.
 var Kinds = map[Act][]string{Self: person.Questions(), Recall: person.Told()}
