@@ -86,7 +86,8 @@ func within(norm, said string) bool {
 
 // own says whether a text speaks of what belongs to whoever says it.
 func own(norm string) bool {
-	return anyIn(norm, "私の", "わたしの", "僕の", "ぼくの", "俺の", "おれの", "あたしの", "うちの") || anyHas(norm, "my", "mine", "i", "we", "our")
+	return anyIn(norm, "私の", "わたしの", "僕の", "ぼくの", "俺の", "おれの", "あたしの", "うちの") || anyHas(norm, "my", "mine", "we", "our") ||
+		slices.ContainsFunc(strings.FieldsFunc(norm, func(r rune) bool { return r == ' ' || r == ',' || r == '\'' }), func(w string) bool { return w == "i" })
 }
 
 // remembers says whether a text asks somebody to remember.
