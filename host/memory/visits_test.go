@@ -19,6 +19,7 @@ import (
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/script"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 var updateVisits = flag.Bool("update", false, "write what is said in the visits of testdata")
@@ -115,6 +116,7 @@ var weeks = []visits{
 // TestVisits: a person comes ten times in a week, and what is said is what testdata has. The characters know what
 // they were told and when it is past, say so where they were told nothing, and no visit begins as the one before.
 func TestVisits(t *testing.T) {
+	waittest.WithoutRaces(t)
 	for _, week := range weeks {
 		t.Run(week.lang, func(t *testing.T) {
 			var got string
@@ -188,6 +190,7 @@ func (h *house) answers(who, text string) string {
 // TestVisitsForgotten: what was told is listed, and is known a day later; when it is erased, or nothing is to be
 // remembered, or it was another who told it, a character says that it does not know.
 func TestVisitsForgotten(t *testing.T) {
+	waittest.WithoutRaces(t)
 	for lang, said := range map[string]struct{ told, asks, thing, denies string }{
 		"ja": {"うちの猫の名前はタマだよ。", "うちの猫の名前、覚えてる？", "タマ", "忘れ"},
 		"en": {"My cat is called Tama.", "Do you remember what my cat is called?", "Tama", "orgot"},
