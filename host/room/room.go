@@ -179,6 +179,9 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 // Loaded is closed when the room has read its journal, or could not.
 func (r *Room) Loaded() <-chan struct{} { return r.loop.Loaded() }
 
+// Inbox gives how many requests wait for the room's loop.
+func (r *Room) Inbox() int { return r.loop.Inbox() }
+
 // Gone is closed when Run has returned.
 func (r *Room) Gone() <-chan struct{} { return r.loop.Gone() }
 
