@@ -92,7 +92,7 @@ func (d *Door) readyz(w http.ResponseWriter, r *http.Request) {
 		if !item.OK {
 			sign = "-"
 		}
-		fmt.Fprintln(w, strings.TrimSpace("["+sign+"] "+c.name+" "+item.Reason))
+		fmt.Fprintln(w, strings.Join(strings.Fields("["+sign+"] "+c.name+" "+item.Reason), " "))
 	}
 }
 
