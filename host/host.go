@@ -54,6 +54,7 @@ import (
 	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/process"
 	"github.com/companiond/companiond/host/namekey"
+	"github.com/companiond/companiond/host/observed"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
@@ -130,6 +131,7 @@ type Host struct {
 	projects    *projects // nil in a house without any
 	perceptions *perception.Queues
 	ops         *ops.Door // nil: nobody watches
+	seen        *observed.Rooms
 	feed        *socket.Feed
 	agents      *mcp.Door
 	server      *http.Server
@@ -247,7 +249,7 @@ func (h *Host) newRegistry(house *cast.House) (*registry.Registry, error) {
 	}
 	return registry.New(registry.Config{
 		Room: room.Config{
-			Journal: h.journal, NewID: newID, House: house, Log: h.log, Here: h.here, Named: h.named, Conversed: h.conversed, Heard: h.memory.Heard,
+			Journal: h.journal, NewID: newID, House: house, Log: h.log, Here: h.here, Named: h.named, Conversed: h.conversed, Heard: h.memory.Heard, Wrote: h.seen.Wrote,
 			Asks: house.Asks, Filter: h.filter, Kept: func(companion string, p abi.Percept) { h.perceptions.Add(companion, p) },
 			Told: func(room string, now history.Book) { h.compress.Told(room, now) },
 			Find: func(id string) (room.Companion, bool) { return loaded(h.folder.Companion(id)) },

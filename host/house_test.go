@@ -67,7 +67,7 @@ var floors = [][]string{
 	{"host/module/prompt/spoken", "host/module/prompt/digest"},
 	{"host/module/wasm", "host/module/process", "host/module/prompt", "host/module/script", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action", "host/summon"},
 	{"host/module/js", "host/module/extism", "host/module/folder/foldertest"},
-	{"host/cast", "host/fetch", "host/rooms", "host/journal/observed", "host/context/told", "host/models", "host/memory/meaning", "host/search"},
+	{"host/cast", "host/fetch", "host/rooms", "host/observed", "host/context/told", "host/models", "host/memory/meaning", "host/search"},
 	{"host/room/loop", "host/room/glance", "host/room/offer", "host/room/words"},
 	{"host/room/votes", "host/room/voice", "host/room/senses", "host/room/body", "host/room/looptest"},
 	{"host/room"},

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/companiond/companiond/host/door/ops"
-	"github.com/companiond/companiond/host/journal/observed"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
+	"github.com/companiond/companiond/host/observed"
 )
 
 // buildOps makes the door of whoever watches over the daemon, where the configuration has one, and has the journal seen. What
@@ -30,7 +30,10 @@ func (h *Host) buildOps() {
 			Stopping: func() bool { return h.waiting.Err() != nil },
 		})
 	}
-	h.journal = observed.New(observed.Config{Journal: h.journal, See: h.ops, Log: h.log, Companion: func(id string) bool {
+	if h.ops != nil {
+		h.journal = &observed.Journal{Journal: h.journal, Appended: h.ops.Appended}
+	}
+	h.seen = observed.New(observed.Config{Turn: h.ops.Turn, Log: h.log, Companion: func(id string) bool {
 		_, ok := h.folder.Companion(id)
 		return ok
 	}})

@@ -77,6 +77,8 @@ type Config struct {
 	// Heard is told of a turn of a human, once it is in the journal, and which companions were
 	// there. The loop calls it, so that it may not wait; nil tells nobody.
 	Heard func(room string, turn entry.Entry, said entry.Said, companions []string)
+	// Wrote is told what is in the journal by now. The loop calls it, so that it may not wait; nil tells nobody.
+	Wrote func(room string, entries []entry.Entry)
 	Idle  time.Duration // a room with nothing to do for so long falls asleep; 0: never
 	Log   *slog.Logger
 }

@@ -312,7 +312,6 @@ func TestLint(t *testing.T) {
 func TestNobodyWatches(t *testing.T) {
 	var d *Door
 	d.Turn(turns.Turn{})
-	d.Appended(time.Second)
 	d.Calls("aya")(abi.OpVote, time.Second, nil)
 	d.Loaded("joined")
 	d.Dropped("socket")("slow")
@@ -360,7 +359,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// BenchmarkObserved is what it costs to count a turn, a call and a write.
+// BenchmarkObserved is what it costs to count a turn and a call.
 func BenchmarkObserved(b *testing.B) {
 	for name, d := range map[string]*Door{"nobody": nil, "door": New(well())} {
 		b.Run(name, func(b *testing.B) {
@@ -368,7 +367,6 @@ func BenchmarkObserved(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				call(abi.OpVote, time.Millisecond, nil)
-				d.Appended(time.Millisecond)
 				d.Turn(turns.Turn{Room: "main", Number: 1, Outcome: turns.Said, Took: time.Second, Timed: true})
 			}
 		})
