@@ -84,9 +84,10 @@ func TestOutcomes(t *testing.T) {
 		"late": {func(s *stage) {
 			s.grant(s.round(), "aya")
 			s.add(entry.KindDue, entry.Due{What: entry.DueRound, Of: 1})
+			s.add(entry.KindDue, entry.Due{What: entry.DueGrant, Of: 1}) // of another grant
 			s.add(entry.KindDue, entry.Due{What: entry.DueGrant, Of: 2})
 			s.says("aya", "g2", entry.Said{Wish: 3})
-		}, []string{"4 0 aya late 3s true", "5 7 aya said - true"}},
+		}, []string{"5 0 aya late 4s true", "6 7 aya said - true"}},
 		"refused": {func(s *stage) {
 			g := s.grant(s.round(), "aya")
 			s.add(entry.KindRefused, entry.Refused{Who: "aya", Kind: abi.KindTurn, Grant: g, Again: true})
@@ -136,17 +137,15 @@ func TestManyRooms(t *testing.T) {
 		all.Go(func() { r.Read(fmt.Sprint(i), round) })
 	}
 	all.Wait()
-	known := 0
-	for range 2 {
-		for i := range 5000 {
-			if over := r.Read(fmt.Sprint(i), end); len(over) != 1 {
-				t.Fatal(over)
-			}
-		}
-		r.Read("again", round)
-		known++
+	if n := r.Known(); n != turns.MaxRooms {
+		t.Errorf("%d rooms are known", n)
 	}
-	if over := r.Read("again", end); len(over) != 1 || known != 2 {
-		t.Error(over)
+	for i := range 5000 {
+		if over := r.Read(fmt.Sprint(i), end); len(over) != 1 {
+			t.Fatal(over)
+		}
+	}
+	if n := r.Known(); n != 0 {
+		t.Errorf("%d rooms are known in which nothing goes on", n)
 	}
 }
