@@ -219,7 +219,7 @@ func (n *newcomer) start(line string) {
 	n.t.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // it may have ended
 		<-ended
-		for _, want := range []string{"The first build", "companiond stopped"} {
+		for _, want := range []string{"The first build", "companiond is ready"} {
 			if !strings.Contains(said.String(), want) {
 				n.t.Errorf("make run does not say %q:\n%s", want, said.String())
 			}
