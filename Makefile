@@ -25,8 +25,14 @@ TAGS = $(shell test -f $(JS)/node_modules/.package-lock.json && echo -tags npm)
 
 .PHONY: build plugins run test check cross stage soak bench fuzz deb release packages npm js clean
 
+# The first build takes minutes, in which Go says nothing.
 build: $(WASM) js
-	$(GO) build -trimpath -buildvcs=auto $(TAGS) -o bin/companiond ./cmd/companiond
+	@says=; build="$(GO) build -trimpath -buildvcs=auto $(TAGS) -o bin/companiond ./cmd/companiond"; echo "$$build"; \
+	if [ ! -e bin/companiond ]; then \
+	  echo "The first build: Go fetches the libraries and compiles them. That takes minutes, most of them SQLite's."; \
+	  (s=0; while sleep 15 >/dev/null 2>&1; do s=$$((s+15)); echo "still building, $$s s"; done) & says=$$!; \
+	fi; \
+	$$build; code=$$?; [ -z "$$says" ] || kill $$says; exit $$code
 
 js:
 	@if command -v npm >/dev/null; then $(MAKE) -s $(JS)/node_modules/.package-lock.json || echo "npm packages could not be installed: this build has no JavaScript"; \
@@ -147,7 +153,7 @@ release: js bin/share $(RELEASES:%=bin/release/%)
 bin/release/%: FORCE | bin/share
 	@rm -rf $@ bin/companiond_$*.* && mkdir -p $@/companiond/share $@/companiond/characters
 	$(call FOR,$*,$@/companiond/companiond$(if $(findstring windows,$*),.exe))
-	@cp -r --parents companiond.toml README.md README.ja.md CHANGELOG.md LICENSE docs abi/ABI.md $@/companiond
+	@cp -r --parents companiond.toml README.md README.ja.md CHANGELOG.md CONTRIBUTING.md RATIONALE.md LICENSE docs abi/ABI.md $@/companiond
 	@cp characters/*.talk.txt $@/companiond/characters
 	@$(if $(findstring windows,$*),rmdir $@/companiond/share,cp bin/share/man?/*[15] bin/share/companiond.*sh $@/companiond/share)
 	@find $@ -exec touch -h -d @$(EPOCH) {} + && chmod -R u+rwX,go+rX,go-w $@

@@ -86,10 +86,10 @@ func (h *home) embody(node []string, voice int, companions ...string) <-chan spo
 	return words
 }
 
-// TestABodyFromTheReadme: a script that was written from the words of README.md plays a
+// TestABodyFromTheDocument: a script that was written from the words of docs/BODIES.md plays a
 // talk of three with a voice of its own. One mouth moves at a time, each line ends once,
 // a person who calls the speaker cuts it off, and so does STOP.
-func TestABodyFromTheReadme(t *testing.T) {
+func TestABodyFromTheDocument(t *testing.T) {
 	node := needsWebSocket(t)
 	waittest.WithoutRaces(t)
 	h := newHome(t)

@@ -23,8 +23,8 @@ import (
 	"github.com/companiond/companiond/host/search"
 )
 
-// readmes are held equal to the code.
-var readmes = []string{"../../README.md", "../../README.ja.md"}
+// inBoth is a document in both languages, which are held equal to the code.
+func inBoth(name string) []string { return []string{"../../docs/" + name, "../../docs/ja/" + name} }
 
 func TestDocumentsNameEveryVerb(t *testing.T) {
 	var want []string
@@ -32,7 +32,7 @@ func TestDocumentsNameEveryVerb(t *testing.T) {
 		want = append(want, v.name)
 	}
 	slices.Sort(want)
-	for _, file := range readmes {
+	for _, file := range inBoth("VERBS.md") {
 		got := rows(t, file, "| `companiond ([a-z]+)")
 		if !slices.Equal(got, want) {
 			t.Errorf("%s has a row for %q, the program has %q", file, got, want)
@@ -60,7 +60,7 @@ func TestDocumentsNameEveryEndpoint(t *testing.T) {
 		}
 	}
 	slices.Sort(want)
-	for _, file := range readmes {
+	for _, file := range inBoth("DOORS.md") {
 		got := rows(t, file, "| `((?:GET|POST|PUT|PATCH|DELETE) [^`]+)`")
 		if !slices.Equal(got, want) {
 			t.Errorf("%s has a row for\n%s\nthe doors have\n%s", file, strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -68,7 +68,7 @@ func TestDocumentsNameEveryEndpoint(t *testing.T) {
 	}
 }
 
-// An agent is offered over MCP what the READMEs say.
+// An agent is offered over MCP what the documents say.
 func TestDocumentsNameEveryTool(t *testing.T) {
 	aya := func() []cards.Card {
 		return []cards.Card{{ID: "aya", Name: "Aya", Source: json.RawMessage(`{"name":"Aya"}`), Actions: []cards.Action{{Name: "move", Schema: json.RawMessage(`{"type":"object"}`)}}}}
@@ -116,7 +116,7 @@ func TestDocumentsNameEveryTool(t *testing.T) {
 	if len(want) == 0 || len(named) == 0 {
 		t.Fatalf("the door offers %q and %q", want, named)
 	}
-	for _, file := range readmes {
+	for _, file := range inBoth("MCP.md") {
 		if got := rows(t, file, "| `([a-z_-]+)` \\|"); !slices.Equal(got, want) {
 			t.Errorf("%s has a row for %q, the door has %q", file, got, want)
 		}

@@ -12,10 +12,10 @@ import (
 	"github.com/companiond/companiond/host/entry"
 )
 
-// The session by hand in the READMEs is answered as they say.
+// The session by hand in the documents is answered as they say.
 func TestTheSessionByHand(t *testing.T) {
 	step := regexp.MustCompile(`(?m)^(?:tool ([a-z_]+) '(.*)' +# (.*)|bin/companiond say -from taro "(.*)")$`)
-	for _, file := range []string{"README.md", "README.ja.md"} {
+	for _, file := range []string{"docs/MCP.md", "docs/ja/MCP.md"} {
 		t.Run(file, func(t *testing.T) {
 			text, err := os.ReadFile("../../../" + file)
 			if err != nil {
