@@ -1,4 +1,4 @@
-# Verbs: build plugins run test check bench fuzz deb release. Each installs what it needs.
+# Verbs: build plugins run test check bench fuzz picture deb release. Each installs what it needs.
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GO         ?= go
@@ -132,6 +132,10 @@ FORCE:
 
 bench: build
 	@BENCHTIME=$(BENCHTIME) GO=$(GO) bash .ci/bench
+
+# The picture of the page in the READMEs, of a talk in a daemon that runs: URL=http://127.0.0.1:3000
+picture:
+	COMPANIOND_PICTURE=$(or $(URL),http://127.0.0.1:3000) $(GO) test ./host/door/page -run TestPicture -count=1
 
 fuzz:
 	@for p in $$($(GO) list ./...); do \

@@ -192,6 +192,7 @@ $("feed").onscroll = () => {
   if (pinned) unread = 0;
   settle();
 };
+if (globalThis.ResizeObserver) new ResizeObserver(settle).observe($("feed")); // a banner came, or a keyboard
 $("newest").onclick = () => { if (live) { pinned = true; settle(); } else { open(room); } $("feed").focus(); };
 $("votes").onchange = () => { const on = $("votes").checked; retain("votes", on ? "on" : ""); steady(() => $("feed").classList.toggle("votes", on)); settle(); };
 

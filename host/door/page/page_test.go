@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -89,6 +90,37 @@ const keys = o => Object.keys(o).flatMap(k => typeof o[k] === "object" ? keys(o[
 if (String(keys(words.en)) !== String(keys(words.ja))) { console.error(keys(words.en) + "\n" + keys(words.ja)); process.exit(1); }`
 	if out, err := exec.Command(node, "-e", check).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// A word that is written twice would be the later one everywhere, and so would a function, for all parts have one scope.
+func TestNothingIsNamedTwice(t *testing.T) {
+	script := inner(t, "script")
+	seen := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^(?:async )?function (\w+)|^(?:const|let) (\w+)`).FindAllStringSubmatch(script, -1) {
+		name := m[1] + m[2]
+		if seen[name] {
+			t.Errorf("%s is declared twice", name)
+		}
+		seen[name] = true
+	}
+	table, _, _ := strings.Cut(script, "// What all parts stand on")
+	table = regexp.MustCompile(`"[^"]*"`).ReplaceAllString(table, `""`)
+	objects := []map[string]bool{{}}
+	for _, m := range regexp.MustCompile(`[{}]|(\w+): `).FindAllStringSubmatch(table, -1) {
+		switch top := objects[len(objects)-1]; {
+		case m[0] == "{":
+			objects = append(objects, map[string]bool{})
+		case m[0] == "}":
+			objects = objects[:len(objects)-1]
+		case top[m[1]]:
+			t.Errorf("there are two words for %s", m[1])
+		default:
+			top[m[1]] = true
+		}
+	}
+	if len(seen) < 50 {
+		t.Errorf("only %d names were found", len(seen))
 	}
 }
 

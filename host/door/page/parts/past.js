@@ -109,7 +109,7 @@ function judged(d, policy) {
     make("p", d.verdict === "YES" ? "" : "no", t("verdict", { what: d.verdict })), make("small", "", [t("verifies", { by: doer(d.by), who: called(d.verified_by) }), date(d.timestamp)].join(" · ")),
     ...(d.feedback ? [make("h3", "", t("feedback")), said(d.feedback)] : []),
     ...(d.content || d.findings.length ? [...found("named", named), ...(named.length ? [] : [make("p", "", t(policy ? "unnamed" : "unasking"))]), ...found("besides", besides)] : []),
-    make("h3", "", t("lost")), d.lost.length ? list(d.lost.map(l => item(words[lang].loss[l.kind] || l.kind, true, l))) : make("p", "", t("nolost")),
+    make("h3", "", t("losses")), d.lost.length ? list(d.lost.map(l => item(words[lang].loss[l.kind] || l.kind, true, l))) : make("p", "", t("nolost")),
   ];
 }
 
