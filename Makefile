@@ -23,7 +23,7 @@ HANDLED  := $(shell find abi sdk/go plugins -type f -not -name '*_test.go') go.m
 JS = host/module/js/npm
 TAGS = $(shell test -f $(JS)/node_modules/.package-lock.json && echo -tags npm)
 
-.PHONY: build plugins run test check bench fuzz deb release packages npm js clean
+.PHONY: build plugins run test check bench fuzz picture deb release packages npm js clean
 
 build: $(WASM) js
 	$(GO) build -trimpath -buildvcs=auto $(TAGS) -o bin/companiond ./cmd/companiond
