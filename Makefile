@@ -1,4 +1,4 @@
-# Verbs: build plugins run test check cross stage soak bench fuzz deb release. Each installs what it needs.
+# Verbs: build plugins run test check cross stage soak bench fuzz picture deb release. Each installs what it needs.
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GO         ?= go
@@ -23,7 +23,7 @@ HANDLED  := $(shell find abi sdk/go plugins -type f -not -name '*_test.go') go.m
 JS = host/module/js/npm
 TAGS = $(shell test -f $(JS)/node_modules/.package-lock.json && echo -tags npm)
 
-.PHONY: build plugins run test check cross stage soak bench fuzz deb release packages npm js clean
+.PHONY: build plugins run test check cross stage soak bench fuzz picture deb release packages npm js clean
 
 # The first build takes minutes, in which Go says nothing.
 build: $(WASM) js
@@ -91,7 +91,7 @@ COMMANDS = wasm-validate mkfs.ext4 wasm-ld rustc mandoc systemd-analyze
 DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32 mandoc systemd
 STAGE_COMMANDS = espeak-ng oscdump ngircd obs Xvfb chromium
 STAGE = espeak-ng liblo-tools ngircd obs-studio obs-plugins xvfb fonts-noto-cjk chromium
-NPM = $(JS) host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript sdk/examples/extism plugins/vts/studiotest/testdata/vtubestudio
+NPM = $(JS) host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/door/page/testdata/axe host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript sdk/examples/extism plugins/vts/studiotest/testdata/vtubestudio
 
 npm:
 	@if command -v npm >/dev/null; then \
@@ -164,6 +164,10 @@ FORCE:
 
 bench: build
 	@BENCHTIME=$(BENCHTIME) GO=$(GO) bash .ci/bench
+
+# The picture of the page in the READMEs, of a talk in a daemon that runs: URL=http://127.0.0.1:3000
+picture:
+	COMPANIOND_PICTURE=$(or $(URL),http://127.0.0.1:3000) $(GO) test ./host/door/page -run TestPicture -count=1
 
 fuzz:
 	@for p in $$($(GO) list ./...); do \
