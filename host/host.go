@@ -35,6 +35,7 @@ import (
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/door/socket/neuro"
 	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/door/web/files"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/fetch"
 	"github.com/companiond/companiond/host/forget"
@@ -51,6 +52,7 @@ import (
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/process"
+	"github.com/companiond/companiond/host/namekey"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
@@ -109,7 +111,7 @@ type Host struct {
 	casting     sync.Mutex // one at a time tells the rooms who is there, so the newest word is the last
 	journal     journal.Journal
 	stores      journal.Stores
-	nameKey     nameKey
+	nameKey     namekey.Key
 	engines     []module.Engine
 	plugins     *process.Engine // nil where no program is named
 	models      *models.Models
@@ -360,7 +362,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	g, err := guard.New(guard.Config{
 		Listen: h.addr, Hosts: h.cfg.Door.Hosts, Origins: h.cfg.Door.Origins,
 		Tokens: h.tokens, TokensOnly: !h.cfg.GuestsAllowed(), Rate: guard.PerSecond(h.cfg.Door.Rate), Burst: 2 * h.cfg.Door.Rate,
-		MaxBodyAt: map[string]int64{"/mcp": mcp.MaxBody, "/v1/chat/completions": chat.MaxBody, "/add": web.MaxAdd, "/perception": web.MaxPerception, "/v1/companions": web.MaxPerception},
+		MaxBodyAt: map[string]int64{"/mcp": mcp.MaxBody, "/v1/chat/completions": chat.MaxBody, "/add": web.MaxAdd, "/perception": web.MaxPerception, "/v1/companions": web.MaxPerception, "/v1/characters": files.MaxBody},
 	}, h.log)
 	if err != nil {
 		return err
@@ -378,13 +380,13 @@ func (h *Host) buildDoors(at net.Addr) error {
 			b, err := h.blobs.Get(hash)
 			return b.Bytes, err
 		},
-		NameKey: func(ctx context.Context) ([]byte, error) { return h.nameKey.of(ctx, h.stores.KVIn("")) },
+		NameKey: func(ctx context.Context) ([]byte, error) { return h.nameKey.Of(ctx, h.stores.KVIn("")) },
 	})
 	mux := http.NewServeMux()
 	h.feed.Register(mux)
 	h.agents.Register(mux)
 	chat.Register(mux, chat.Config{Rooms: members{h.rooms}, Companions: h.chatters, MaxWaiting: h.cfg.Door.MaxClients, Stopping: h.waiting})
-	if err := web.Register(mux, web.Config{Rooms: members{h.rooms}, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Memories: h.memoriesDoor(), Compressing: h.compress, Search: h.search, Blobs: h.blobs, Handlers: h.handlers, Stopping: h.waiting}); err != nil {
+	if err := web.Register(mux, web.Config{Rooms: members{h.rooms}, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Memories: h.memoriesDoor(), Compressing: h.compress, Search: h.search, Blobs: h.blobs, Handlers: h.handlers, Files: h.files(), Stopping: h.waiting}); err != nil {
 		return err
 	}
 	if err := overlay.Register(mux, overlay.Config{Rooms: members{h.rooms}, Lives: h.isOurs, Sheet: h.cfg.Door.OverlayCSS}); err != nil {

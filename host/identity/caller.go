@@ -82,6 +82,25 @@ func (c Caller) Person(does string) (string, error) {
 	return c.Name, nil
 }
 
+// Maker refuses whoever may not change the characters of the house, and see its log: everybody without the scope admin, but
+// for the person at this machine in a house that nobody has a token for.
+//
+// # Errors
+//
+// CodeDenied.
+func (c Caller) Maker() error {
+	if c.Guest && c.Address == Local && c.register.Len() == 0 {
+		return nil
+	}
+	if err := c.May(Admin); err == nil || !c.Guest {
+		return err
+	}
+	if c.register.Len() > 0 {
+		return abi.Errorf(abi.CodeDenied, "a guest may not do this where there are tokens: connect with one that has the scope %q (companiond token NAME -kind human -scope read,talk,act,admin)", Admin)
+	}
+	return abi.Errorf(abi.CodeDenied, "a guest who calls from elsewhere may not do this: connect from the machine that companiond runs on, or with a token that has the scope %q", Admin)
+}
+
 // From gives the name and the kind under which a caller speaks. A token's holder
 // speaks under its own name: claimed may be that, or empty. A guest speaks as
 // what the door takes it for, under any name that can be told from others, that no

@@ -43,12 +43,18 @@ func sharer(c identity.Caller, r *http.Request) string {
 }
 
 // address gives where a request comes from. A client of this machine may come from ::1
-// with one request and from 127.0.0.1 with the next.
+// with one request and from 127.0.0.1 with the next. A proxy here that says for whom it
+// asks is no such client.
 func address(r *http.Request) string {
-	if local(r) {
+	if local(r) && !forwarded(r.Header) {
 		return identity.Local
 	}
 	return remote(r)
+}
+
+// forwarded says whether a request says that it comes from elsewhere.
+func forwarded(h http.Header) bool {
+	return slices.ContainsFunc([]string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Cf-Connecting-Ip"}, func(name string) bool { return len(h.Values(name)) > 0 })
 }
 
 func (g *Guard) caller(r *http.Request) (identity.Caller, error) {

@@ -1,4 +1,6 @@
-package host
+// Package namekey keeps the key by which ids are made of names that do not tell the name to whoever has the ids alone. It never
+// gives the key to a door.
+package namekey
 
 import (
 	"context"
@@ -12,25 +14,24 @@ import (
 
 // Where the key of names is kept. No companion is called like that.
 const (
-	nameKeyOwner = journal.House + "house"
-	nameKeyName  = "names"
+	owner   = journal.House + "house"
+	keyName = "names"
 )
 
-// nameKey is a random key of the house, by which ids are made of names that do not tell the name
-// to whoever has the ids alone. It is made when it is asked for first, and stays.
-type nameKey struct {
+// Key is a random key of the house. It is made when it is asked for first, and stays.
+type Key struct {
 	mu  sync.Mutex
 	key []byte
 }
 
-// of gives the key that is kept in a store, of 32 bytes.
-func (n *nameKey) of(ctx context.Context, store journal.KV) ([]byte, error) {
+// Of gives the key that is kept in a store, of 32 bytes.
+func (n *Key) Of(ctx context.Context, store journal.KV) ([]byte, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.key != nil {
 		return n.key, nil
 	}
-	kept, ok, err := store.KVGet(ctx, nameKeyOwner, nameKeyName)
+	kept, ok, err := store.KVGet(ctx, owner, keyName)
 	if err != nil {
 		return nil, fmt.Errorf("read the key of names: %w", err)
 	}
@@ -38,7 +39,7 @@ func (n *nameKey) of(ctx context.Context, store journal.KV) ([]byte, error) {
 	if !ok || err != nil || len(key) != 32 {
 		key = make([]byte, 32)
 		_, _ = rand.Read(key) // never fails
-		if err := store.KVSet(ctx, nameKeyOwner, nameKeyName, hex.EncodeToString(key)); err != nil {
+		if err := store.KVSet(ctx, owner, keyName, hex.EncodeToString(key)); err != nil {
 			return nil, fmt.Errorf("keep the key of names: %w", err)
 		}
 	}

@@ -1,10 +1,11 @@
-package host
+package namekey_test
 
 import (
 	"bytes"
 	"testing"
 
 	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/namekey"
 )
 
 // The key of names is made once, and is the same after a restart.
@@ -16,9 +17,9 @@ func TestNameKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var n nameKey
+		var n namekey.Key
 		for range 2 {
-			key, err := n.of(t.Context(), db.KVIn(""))
+			key, err := n.Of(t.Context(), db.KVIn(""))
 			if err != nil || len(key) != 32 {
 				t.Fatalf("%x %v", key, err)
 			}
