@@ -20,7 +20,7 @@ const house = "github.com/companiond/companiond/"
 // stands for packages that do not import each other.
 var floors = [][]string{
 	{"abi", "host/waittest", "host/logtest"},
-	{"host/service"},
+	{"host/service", "host/lately"},
 	{"abi/plain", "sdk/go"},
 	{"sdk/go/words", "sdk/go/process/wire", "sdk/go/talk/stage"},
 	{"sdk/go/talk", "sdk/go/process"},
@@ -82,7 +82,7 @@ var floors = [][]string{
 	{"host/door/mcp/watch", "host/door/mcp/follows", "host/door/mcp/converse", "host/door/mcp/past"},
 	{"host/door/mcp/guide"},
 	{"host/door/mcp/tools"},
-	{"host/door/web/conversations", "host/door/web/memories", "host/door/web/past", "host/door/web/handlers", "host/door/web/files"},
+	{"host/door/web/conversations", "host/door/web/memories", "host/door/web/past", "host/door/web/handlers", "host/door/web/files", "host/door/web/logs"},
 	{"host/door/web", "host/door/socket", "host/door/mcp", "host/door/chat", "host/door/overlay"},
 	{"host/check", "host/config/differ", "host/door/listen", "host/control"},
 	{"host"},

@@ -201,7 +201,8 @@ func TestMaker(t *testing.T) {
 	}{
 		"mika": {at(mika, "198.51.100.7"), true}, "bot": {at(bot, identity.Local), false}, "nobody": {identity.Caller{}, false},
 		"a guest here": {at(identity.Guest(nil), identity.Local), true}, "a guest here, of a house whose tokens went": {at(identity.Guest(&identity.Register{}), identity.Local), true},
-		"a guest of no guard": {identity.Guest(nil), false}, "a guest elsewhere": {at(identity.Guest(nil), "198.51.100.7"), false}, "a guest among tokens": {at(identity.Guest(some), identity.Local), false},
+		"a guest on another site": {identity.Caller{Guest: true, Address: identity.Local, Foreign: true}, false},
+		"a guest of no guard":     {identity.Guest(nil), false}, "a guest elsewhere": {at(identity.Guest(nil), "198.51.100.7"), false}, "a guest among tokens": {at(identity.Guest(some), identity.Local), false},
 	} {
 		if err := c.caller.Maker(); (err == nil) != c.may || err != nil && abi.CodeOf(err) != abi.CodeDenied {
 			t.Errorf("%s: %v", what, err)

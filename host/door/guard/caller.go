@@ -2,6 +2,7 @@ package guard
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -29,6 +30,7 @@ func (g *Guard) identify(next http.Handler) http.Handler {
 		}
 		caller.Sharer = sharer(caller, r)
 		caller.Address = address(r)
+		caller.Foreign = foreign(r)
 		next.ServeHTTP(w, r.WithContext(identity.With(r.Context(), caller)))
 	})
 }
@@ -50,6 +52,16 @@ func address(r *http.Request) string {
 		return identity.Local
 	}
 	return remote(r)
+}
+
+// foreign says whether a page of another site asks, or one that any page can say it is: listed ones get so far.
+func foreign(r *http.Request) bool {
+	for _, origin := range r.Header.Values("Origin") {
+		if at, err := url.Parse(origin); err != nil || !strings.EqualFold(at.Host, r.Host) {
+			return true
+		}
+	}
+	return false
 }
 
 // forwarded says whether a request says that it comes from elsewhere.

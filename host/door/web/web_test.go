@@ -24,6 +24,7 @@ import (
 	"github.com/companiond/companiond/host/door/web/memories"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/handler"
+	"github.com/companiond/companiond/host/lately"
 	"github.com/companiond/companiond/host/module/files"
 	"github.com/companiond/companiond/host/search"
 	"github.com/companiond/companiond/host/waittest"
@@ -45,7 +46,7 @@ func newDoorOf(t *testing.T, house *doortest.House, companions func() []web.Comp
 		companions = func() []web.Companion { return nil }
 	}
 	mux := http.NewServeMux()
-	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Usual: func() string { return "" }, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service), Search: (*search.Keeper)(nil), Blobs: blob.New(blob.MaxKept), Handlers: (*handler.Stage)(nil), Files: (*files.Store)(nil)})
+	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Usual: func() string { return "" }, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service), Search: (*search.Keeper)(nil), Blobs: blob.New(blob.MaxKept), Handlers: (*handler.Stage)(nil), Files: (*files.Store)(nil), Log: lately.New()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,6 +410,7 @@ func TestOpenAPI(t *testing.T) {
 		"GET /v1/forget list-orders",
 		"GET /v1/forget/{order} get-order",
 		"GET /v1/handlers list-handlers",
+		"GET /v1/logs read-logs",
 		"GET /v1/rooms list-rooms",
 		"GET /v1/rooms/{room} get-room",
 		"GET /v1/rooms/{room}/branches list-branches",

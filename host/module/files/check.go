@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -93,7 +92,7 @@ func (s *Store) engineOf(name string) (e module.Engine) {
 func (s *Store) try(ctx context.Context, e module.Engine, src module.Source) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = abi.Errorf(abi.CodeInternal, "the engine %s panicked: %v: %s", e.Name(), p, debug.Stack())
+			err = abi.Errorf(abi.CodeInternal, "the engine %s panicked: %v", e.Name(), p)
 		}
 	}()
 	m, err := e.Load(ctx, src)

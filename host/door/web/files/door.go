@@ -1,7 +1,7 @@
 // Package files is the files of characters over HTTP, for makers who never need the shell: which there are, a file's text,
 // what is wrong with one, saving and deleting, and what a new character may begin with. docs/MAKERS.md has the rest.
 //
-// Rights are here: see [identity.Caller.Maker], and of pages no guest is heard but on the house's own. The package touches no file itself.
+// Rights are here, those of [identity.Caller.Maker]. The package touches no file itself.
 package files
 
 import (
