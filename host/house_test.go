@@ -82,7 +82,7 @@ var floors = [][]string{
 	{"host/door/mcp/watch", "host/door/mcp/follows", "host/door/mcp/converse", "host/door/mcp/past"},
 	{"host/door/mcp/guide"},
 	{"host/door/mcp/tools"},
-	{"host/door/web/conversations", "host/door/web/memories", "host/door/web/past", "host/door/web/handlers", "host/door/web/files", "host/door/web/logs"},
+	{"host/door/page", "host/door/web/conversations", "host/door/web/memories", "host/door/web/past", "host/door/web/handlers", "host/door/web/files", "host/door/web/logs"},
 	{"host/door/web", "host/door/socket", "host/door/mcp", "host/door/chat", "host/door/overlay"},
 	{"host/check", "host/config/differ", "host/door/listen", "host/control"},
 	{"host"},

@@ -70,11 +70,13 @@ func (h *Host) Reload(ctx context.Context) (r control.Report, err error) {
 	if err := h.rooms.Configure(ctx, rooms); err != nil {
 		return r, err
 	}
+	h.models.Replace(next.Models, boundsOf(next))
 	h.tokens.Replace(tokens)
 	if h.level != nil {
 		h.level(next.Log.Level)
 	}
 	h.inForce, h.waits = next, r.Restart
+	h.tellCast(ctx) // who waits for a model may wait no longer
 	return r, nil
 }
 

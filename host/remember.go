@@ -25,11 +25,9 @@ func (h *Host) buildMemory() {
 			return h.models.Generate(ctx, c, h.modelOf(c.Companion), prompt.Ask{Request: ask}, nil)
 		},
 		Window: func(companion string) (int, *tokens.Meter) { return h.models.Window(h.modelOf(companion)) },
-	}
-	if slices.ContainsFunc(h.cfg.Models, func(m config.Model) bool { return m.Embeddings != "" }) {
-		c.Meaning = meaning.New(meaning.Config{Model: h.embeds, Embed: func(ctx context.Context, c module.Caller, texts []string) ([][]float32, error) {
+		Meaning: meaning.New(meaning.Config{Model: h.embeds, Embed: func(ctx context.Context, c module.Caller, texts []string) ([][]float32, error) {
 			return h.models.Embed(ctx, c, h.modelOf(c.Companion), texts)
-		}})
+		}}),
 	}
 	h.memory = memory.New(c)
 }

@@ -72,6 +72,22 @@ func TestReload(t *testing.T) {
 	if out, _ := d.ask("status"); !strings.Contains(out, "waits for a restart: wasm.memory") {
 		t.Error(out)
 	}
+	card := `{"name":"Momo","personality":"calm","story":"","version":"1.0.0","metadata":{},"actions":[],"perceptions":[],"events":[]}`
+	if err := os.MkdirAll(filepath.Join(dir, "characters"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "characters", "momo.json"), []byte(card), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	waits := func() bool {
+		out, code := d.ask("status")
+		return code == 0 && strings.Contains(out, "write [model.main]")
+	}
+	waittest.Until(t, "she waits for a model", waits)
+	d.configure(state + "[log]\nformat = 'json'\n[room.main]\npatience = \"3s\"\n[model.main]\nurl = 'http://127.0.0.1:1'\nmodel = 'tiny'\n")
+	if out, code := d.ask("reload"); code != 0 || !strings.Contains(out, "model.main") || !strings.Contains(out, "after a restart: room.other") || waits() {
+		t.Errorf("%d %q", code, out)
+	}
 	d.configure(state + "[room.main]\npatience = \"soon\"\n")
 	if out, code := d.ask("reload"); code != exitConfig || !strings.Contains(out, "patience") || !strings.Contains(out, "nothing was asked") {
 		t.Errorf("%d %s", code, out)

@@ -237,6 +237,12 @@ func TestNoProxy(t *testing.T) {
 
 // Whatever the other side does, it costs what is configured.
 func TestBounds(t *testing.T) {
+	var bomb bytes.Buffer // made before anybody's time runs
+	z := gzip.NewWriter(&bomb)
+	for range 64 {
+		_, _ = z.Write(make([]byte, 1<<20))
+	}
+	_ = z.Close()
 	let := make(chan struct{})
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -247,14 +253,8 @@ func TestBounds(t *testing.T) {
 				}
 			}
 		case "/bomb":
-			var b bytes.Buffer
-			z := gzip.NewWriter(&b)
-			for range 64 {
-				_, _ = z.Write(make([]byte, 1<<20))
-			}
-			_ = z.Close()
 			w.Header().Set("Content-Encoding", "gzip")
-			_, _ = w.Write(b.Bytes())
+			_, _ = w.Write(bomb.Bytes())
 		case "/headers":
 			w.Header().Set("X", strings.Repeat("x", 1<<20))
 		case "/silent":

@@ -95,12 +95,20 @@ type Second struct {
 // New makes limits of which nothing is spent.
 func New(bounds map[Key]Bounds) *Limits {
 	l := &Limits{accounts: map[Key]*account{}, others: map[Key]*Day{}}
+	l.Set(bounds)
+	return l
+}
+
+// Set puts other bounds in the place of all that there were. What was spent stays.
+func (l *Limits) Set(bounds map[Key]Bounds) {
+	for key, a := range l.accounts {
+		a.bounds = bounds[key]
+	}
 	for key, b := range bounds {
 		if b != (Bounds{}) {
 			l.account(key).bounds = b
 		}
 	}
-	return l
 }
 
 func (l *Limits) account(key Key) *account {

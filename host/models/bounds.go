@@ -29,19 +29,34 @@ const (
 // bounds are the limits of a house, for many goroutines at once.
 type bounds struct {
 	mu     sync.Mutex
+	of     map[limits.Key]limits.Bounds
 	limits *limits.Limits
 	spent  chan struct{} // something was; it is to be kept
 }
 
 func newBounds(of map[limits.Key]limits.Bounds) *bounds {
-	return &bounds{limits: limits.New(of), spent: make(chan struct{}, 1)}
+	return &bounds{of: of, limits: limits.New(of), spent: make(chan struct{}, 1)}
+}
+
+func (b *bounds) set(of map[limits.Key]limits.Bounds) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.of = of
+	b.limits.Set(of)
+}
+
+// has says whether there is a bound of its own for a key.
+func (b *bounds) has(key limits.Key) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.of[key] != (limits.Bounds{})
 }
 
 // counted gives whose bounds a call counts for. A fork counts for the nearest room with bounds of its own, from itself back
 // through those that it comes of, and where none has any for the first of them all: no room spends more for being forked.
 func (m *Models) counted(ctx context.Context, model string, c module.Caller) ([]limits.Key, error) {
 	room := limits.Key{Table: "room", Name: c.Room}
-	for m.cfg.ForkedOf != nil && room.Name != "" && m.cfg.Bounds[room] == (limits.Bounds{}) {
+	for m.cfg.ForkedOf != nil && room.Name != "" && !m.bounds.has(room) {
 		of, err := m.cfg.ForkedOf(ctx, room.Name)
 		if err != nil {
 			return nil, err

@@ -13,11 +13,12 @@ import (
 // Embeds gives the name of the model for vectors that is beside a companion's model; empty: there is
 // none.
 func (m *Models) Embeds(wanted string) string {
-	client, _ := m.of(wanted)
+	s := m.set.Load()
+	client, _ := s.of(wanted)
 	if client == nil {
 		return ""
 	}
-	return m.vectors[client.Name()]
+	return s.vectors[client.Name()]
 }
 
 // Embed asks for the vectors of texts, and writes down what that used. What is over a bound is not

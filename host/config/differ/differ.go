@@ -84,26 +84,28 @@ func snake(name string) string {
 	return b.String()
 }
 
-// live are the keys that a running daemon takes; of a room all but those in start.
+// live are the keys that a running daemon takes; spent those of companions; of a room all but those in start.
 var (
 	live  = []string{"identity.tokens", "log.level"}
-	start = []string{"companion", "calls_minute", "calls_day", "cost_day"}
+	spent = []string{"calls_minute", "calls_day", "cost_day"}
+	start = []string{"companion"}
 )
 
-// Live says whether a running daemon takes another value of a key: the tokens, the level of the log, and rooms, of which none
-// goes.
+// Live says whether a running daemon takes another value of a key: the tokens, the level of the log, models, bounds on what
+// these are asked, and rooms, of which none goes.
 func Live(key string, after config.Config) bool {
-	parts := strings.SplitN(key, ".", 2)
-	if parts[0] != "room" || len(parts) < 2 {
-		return slices.Contains(live, key)
+	table, rest, _ := strings.Cut(key, ".")
+	leaf := rest[strings.LastIndexByte(rest, '.')+1:]
+	switch table {
+	case "model":
+		return rest != ""
+	case "companion":
+		return leaf != rest && slices.Contains(spent, leaf)
+	case "room":
+		return slices.ContainsFunc(after.Rooms, func(r config.Room) bool {
+			of, mine := strings.CutPrefix(rest, r.Name+".")
+			return r.Name == rest || mine && !slices.Contains(start, of) // a new one, or a key of one
+		})
 	}
-	for _, r := range after.Rooms {
-		if r.Name == parts[1] { // a new one
-			return true
-		}
-		if leaf, mine := strings.CutPrefix(parts[1], r.Name+"."); mine {
-			return !slices.Contains(start, leaf)
-		}
-	}
-	return false
+	return slices.Contains(live, key)
 }

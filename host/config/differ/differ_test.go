@@ -19,10 +19,10 @@ func parse(t *testing.T, src string) config.Config {
 }
 
 func TestKeys(t *testing.T) {
-	before := parse(t, "[room.main]\npatience = '1s'\n[room.old]\n[handler.h]\nmodule = 'h'\ncompanions = ['*']\n[handler.h.settings]\na = 1\n")
-	after := parse(t, "[door]\noverlay_css = 'x.css'\n[log]\nlevel = 'debug'\n[room.main]\npatience = '2s'\nmax_turns = 3\ncalls_day = 5\n[room.new]\n[handler.h]\nmodule = 'h'\ncompanions = ['*']\n[handler.h.settings]\na = 2\n")
+	before := parse(t, "[room.main]\npatience = '1s'\n[room.old]\n[handler.h]\nmodule = 'h'\ncompanions = ['*']\n[handler.h.settings]\na = 1\n[companion.aya]\n[model.main]\nmodel = 'm'\n")
+	after := parse(t, "[door]\noverlay_css = 'x.css'\n[log]\nlevel = 'debug'\n[room.main]\npatience = '2s'\nmax_turns = 3\ncalls_day = 5\n[room.new]\n[handler.h]\nmodule = 'h'\ncompanions = ['*']\n[handler.h.settings]\na = 2\n[companion.aya]\ncost_day = 2\nhome = 'main'\n[companion.ben]\n[model.main]\nmodel = 'n'\n[model.new]\nmodel = 'm'\n")
 	got := differ.Keys(before, after)
-	want := []string{"door.overlay_css", "handler.h.settings", "log.level", "room.main.calls_day", "room.main.max_turns", "room.main.patience", "room.new", "room.old"}
+	want := []string{"companion.aya.cost_day", "companion.aya.home", "companion.ben", "door.overlay_css", "handler.h.settings", "log.level", "model.main.model", "model.new", "room.main.calls_day", "room.main.max_turns", "room.main.patience", "room.new", "room.old"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -32,7 +32,7 @@ func TestKeys(t *testing.T) {
 			live = append(live, key)
 		}
 	}
-	if want := []string{"log.level", "room.main.max_turns", "room.main.patience", "room.new"}; !slices.Equal(live, want) {
+	if want := []string{"companion.aya.cost_day", "log.level", "model.main.model", "model.new", "room.main.calls_day", "room.main.max_turns", "room.main.patience", "room.new"}; !slices.Equal(live, want) {
 		t.Errorf("%q", live)
 	}
 	if got := differ.Keys(after, after); len(got) > 0 {

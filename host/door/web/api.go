@@ -27,8 +27,8 @@ type InRoom struct {
 
 func (in InRoom) name() string { return in.Room }
 
-// page is the input of every listing.
-type page struct {
+// listing is the input of every listing.
+type listing struct {
 	InRoom
 	Since uint64 `query:"since" maximum:"9007199254740991" doc:"Only what has a greater seq."`
 	Limit int    `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"At most so many."`
@@ -179,12 +179,12 @@ func checkID(id string) error {
 	return nil
 }
 
-func messages(ctx context.Context, talk rooms.Room, in page) (messagesOut, error) {
+func messages(ctx context.Context, talk rooms.Room, in listing) (messagesOut, error) {
 	ms, head, err := talk.Messages(ctx, in.Since, in.Limit)
 	return messagesOut{list(ms), head}, err
 }
 
-func entries(ctx context.Context, talk rooms.Room, in page) (entriesOut, error) {
+func entries(ctx context.Context, talk rooms.Room, in listing) (entriesOut, error) {
 	es, head, err := talk.Entries(ctx, in.Since, in.Limit)
 	return entriesOut{list(es), head}, err
 }

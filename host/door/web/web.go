@@ -1,6 +1,6 @@
 // Package web is the HTTP door: rooms, companions, what companions perceive and the
 // conversations of agents (host/door/web/conversations) as JSON, described by an
-// OpenAPI 3.1 document, and one page to watch and talk. The /add of chat-relay, and
+// OpenAPI 3.1 document, and the page (host/door/page). The /add of chat-relay, and
 // /init and /perception of the AI Companion Protocol, are here too, in their shapes.
 //
 // Every refusal is problem+json of one shape, guard.Details; those about the
@@ -24,6 +24,7 @@ import (
 	"github.com/companiond/companiond/host/blob"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/compress"
+	"github.com/companiond/companiond/host/door/page"
 	"github.com/companiond/companiond/host/door/web/conversations"
 	"github.com/companiond/companiond/host/door/web/files"
 	"github.com/companiond/companiond/host/door/web/handlers"
@@ -131,7 +132,7 @@ func Register(mux *http.ServeMux, cfg Config) error {
 	mux.HandleFunc("POST /perception/{companion}", d.perception)
 	mux.HandleFunc("GET /openapi.json", static("application/openapi+json", asJSON))
 	mux.HandleFunc("GET /openapi.yaml", static("application/openapi+yaml", asYAML))
-	return registerPage(mux, cfg.Conversations != nil)
+	return page.Register(mux, page.Config{Projects: cfg.Conversations != nil})
 }
 
 // OpenAPI gives the API's description without serving it, that of a house with projects.

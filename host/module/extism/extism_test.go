@@ -240,19 +240,7 @@ func TestRefused(t *testing.T) {
 
 // TestExamples: what is built with a PDK, or against Extism's functions alone, answers as ABI.md's examples do.
 func TestExamples(t *testing.T) {
-	text, err := os.ReadFile("../../../sdk/examples/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var steps []struct {
-		Op    string
-		Data  json.RawMessage
-		Reply map[string]any
-		Error abi.Code
-	}
-	if err := json.Unmarshal(text, &steps); err != nil {
-		t.Fatal(err)
-	}
+	steps := moduletest.Vectors(t, "../../../sdk/examples/vectors.json")
 	asc, _ := filepath.Abs("../../../sdk/examples/extism/node_modules/.bin/asc")
 	for language, c := range map[string]struct {
 		dir   string
@@ -262,28 +250,7 @@ func TestExamples(t *testing.T) {
 		"C":      {"testdata", []string{"clang", "--target=wasm32", "-Os", "-nostdlib", "-Wl,--no-entry", "pip.c"}},
 	} {
 		t.Run(language, func(t *testing.T) {
-			m := load(t, newEngine(t, nil, nil), build(t, c.dir, c.build))
-			if d := m.Describe(); d.Name != "Pip" {
-				t.Errorf("it describes itself as %+v", d)
-			}
-			for _, s := range steps {
-				got, err := m.Call(t.Context(), abi.Request{Op: s.Op, ID: "x", Data: s.Data})
-				if s.Error != "" || err != nil {
-					if abi.CodeOf(err) != s.Error {
-						t.Errorf("%s %s: %s, %v", s.Op, s.Data, got, err)
-					}
-					continue
-				}
-				want, _ := json.Marshal(s.Reply)
-				var is map[string]any
-				if err := json.Unmarshal(got, &is); err != nil {
-					t.Fatal(err)
-				}
-				have, _ := json.Marshal(is)
-				if string(have) != strings.Replace(string(want), "LANGUAGE", language, 1) {
-					t.Errorf("%s %s: %s, want %s", s.Op, s.Data, have, want)
-				}
-			}
+			moduletest.Asks(t, load(t, newEngine(t, nil, nil), build(t, c.dir, c.build)), steps, language)
 		})
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/js"
 	"github.com/companiond/companiond/host/module/wasm"
+	"github.com/companiond/companiond/host/module/wasm/compiler/compilertest"
 )
 
 const scene = `{"message":{"seq":1,"id":"m1","from":"taro","to":[],"text":"Pip, are you there?","kind":"turn","at":"2026-01-02T03:04:05Z"},"addressed":true,"members":[{"id":"pip","kind":"companion"},{"id":"taro","kind":"human"}],"turns":1,"max_turns":24}`
@@ -39,7 +40,7 @@ func guest(b *testing.B, dir string, env []string, build ...string) []byte {
 
 // BenchmarkVote is a vote of characters in three languages that do little, beside each other: what the border costs in each.
 func BenchmarkVote(b *testing.B) {
-	guests, err := wasm.New(wasm.Config{CacheDir: cache, Interpreter: js.Interpreter(image(b))})
+	guests, err := wasm.New(wasm.Config{CacheDir: cache, Compiler: []string{compilertest.Program()}, Interpreter: js.Interpreter(image(b))})
 	if err != nil {
 		b.Fatal(err)
 	}

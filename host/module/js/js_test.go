@@ -19,12 +19,12 @@ import (
 	"github.com/companiond/companiond/host/module/js"
 	"github.com/companiond/companiond/host/module/moduletest"
 	"github.com/companiond/companiond/host/module/wasm"
-	"github.com/companiond/companiond/host/module/wasm/compiler"
+	"github.com/companiond/companiond/host/module/wasm/compiler/compilertest"
 	"github.com/companiond/companiond/host/waittest"
 )
 
 func TestMain(m *testing.M) {
-	if code, ok := compiler.Main(os.Args[1:]); ok {
+	if code, ok := compilertest.Main(os.Args[1:]); ok {
 		os.Exit(code)
 	}
 	os.Exit(m.Run())
@@ -45,7 +45,7 @@ var cache = os.TempDir() + "/companiond-js-test"
 
 func newEngine(t testing.TB, calls module.HostCalls) *js.Engine {
 	t.Helper()
-	guests, err := wasm.New(wasm.Config{CacheDir: cache, Interpreter: js.Interpreter(image(t)), Host: calls, Log: slog.New(slog.DiscardHandler)})
+	guests, err := wasm.New(wasm.Config{CacheDir: cache, Compiler: []string{compilertest.Program()}, Interpreter: js.Interpreter(image(t)), Host: calls, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ function deep() { return [deep()] }
 func TestAstray(t *testing.T) {
 	var said bytes.Buffer
 	calls := &asked{t: t}
-	guests, err := wasm.New(wasm.Config{CacheDir: cache, Interpreter: js.Interpreter(image(t)), Host: calls, Log: slog.New(slog.NewTextHandler(&said, nil))})
+	guests, err := wasm.New(wasm.Config{CacheDir: cache, Compiler: []string{compilertest.Program()}, Interpreter: js.Interpreter(image(t)), Host: calls, Log: slog.New(slog.NewTextHandler(&said, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

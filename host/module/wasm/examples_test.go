@@ -1,70 +1,23 @@
 package wasm
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/moduletest"
 	"github.com/companiond/companiond/sdk/scaffold"
 )
 
 const examples = "../../../sdk/examples"
 
-// example is a question to one, and what it answers.
-type example struct {
-	Op    string
-	Data  json.RawMessage
-	Reply map[string]any
-	Error abi.Code
-}
-
-func exampleVectors(t *testing.T) (steps []example) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(examples, "vectors.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &steps); err != nil {
-		t.Fatal(err)
-	}
-	return steps
-}
-
-// asks holds one to what the vectors say.
-func asks(t *testing.T, m module.Module, steps []example, language string) {
-	t.Helper()
-	if d := m.Describe(); d.Name != "Pip" {
-		t.Errorf("it describes itself as %+v", d)
-	}
-	for _, s := range steps {
-		got, err := m.Call(t.Context(), abi.Request{Op: s.Op, ID: "x", Data: s.Data})
-		if s.Error != "" || err != nil {
-			if abi.CodeOf(err) != s.Error {
-				t.Errorf("%s %s: %s, %v", s.Op, s.Data, got, err)
-			}
-			continue
-		}
-		want, _ := json.Marshal(s.Reply)
-		var is map[string]any
-		if err := json.Unmarshal(got, &is); err != nil {
-			t.Fatal(err)
-		}
-		have, _ := json.Marshal(is)
-		if string(have) != strings.Replace(string(want), "LANGUAGE", language, 1) {
-			t.Errorf("%s %s: %s, want %s", s.Op, s.Data, have, want)
-		}
-	}
-}
-
 // TestExamples builds the characters that makers without an SDK begin with, as their own
 // comments and ABI.md say, and asks each what the vectors say.
 func TestExamples(t *testing.T) {
-	steps := exampleVectors(t)
+	steps := moduletest.Vectors(t, filepath.Join(examples, "vectors.json"))
 	asc, _ := filepath.Abs(filepath.Join(examples, "assemblyscript/node_modules/.bin/asc"))
 	for language, c := range map[string]struct {
 		dir   string
@@ -77,14 +30,14 @@ func TestExamples(t *testing.T) {
 	} {
 		t.Run(language, func(t *testing.T) {
 			m := load(t, newTestEngine(t, nil), buildExample(t, c.dir, c.build))
-			asks(t, m, steps, language)
+			moduletest.Asks(t, m, steps, language)
 		})
 	}
 }
 
 // TestNewCharacters builds what companiond new writes in languages without an SDK, by the line that it prints, and asks that, too.
 func TestNewCharacters(t *testing.T) {
-	steps := exampleVectors(t)
+	steps := moduletest.Vectors(t, filepath.Join(examples, "vectors.json"))
 	packages, err := filepath.Abs(filepath.Join(examples, "assemblyscript/node_modules"))
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +63,7 @@ func TestNewCharacters(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			asks(t, load(t, newTestEngine(t, nil), module.Source{ID: "pip", Name: f.File(), Data: data, Generation: 1}), steps, language)
+			moduletest.Asks(t, load(t, newTestEngine(t, nil), module.Source{ID: "pip", Name: f.File(), Data: data, Generation: 1}), steps, language)
 		})
 	}
 }

@@ -226,12 +226,17 @@ func (g *Registry) Answers(ctx context.Context) error {
 }
 
 // Hush has the rooms that are awake ask nobody any more, and write down of no body that it leaves.
-func (g *Registry) Hush() {
+func (g *Registry) Hush() { g.hush() }
+
+// hush says whether a line is still being made.
+func (g *Registry) hush() (busy bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, r := range g.awake {
 		r.Drain()
+		busy = busy || r.Draining()
 	}
+	return busy
 }
 
 // Drain asks nobody any more and waits until the lines that are being made are in
@@ -240,14 +245,7 @@ func (g *Registry) Drain(ctx context.Context) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		busy := false
-		g.mu.Lock()
-		for _, r := range g.awake {
-			r.Drain()
-			busy = busy || r.Draining()
-		}
-		g.mu.Unlock()
-		if !busy {
+		if !g.hush() {
 			return
 		}
 		select {

@@ -1,7 +1,10 @@
 // As much of a browser as the page's script needs to show entries. The page comes behind it.
 class Element {
-  children = []; dataset = {}; className = ""; value = ""; options = []; style = { setProperty() {} }; classList = { toggle() {} };
+  isConnected = true; children = []; dataset = {}; className = ""; value = ""; options = []; style = { setProperty() {} }; classList = { toggle() {}, contains() { return false; } };
   scrollHeight = 0; scrollTop = 0; clientHeight = 0;
+  prepend(...more) { this.replaceChildren(...more, ...this.children); }
+  get firstElementChild() { return this.children[0]; }
+  get lastElementChild() { return this.children.at(-1); }
   append(...more) { this.replaceChildren(...this.children, ...more); }
   replaceChildren(...all) { this.children = all; for (const c of all) if (typeof c !== "string") c.parent = this; }
   attributes = {};
@@ -22,12 +25,13 @@ class Element {
 }
 globalThis.Option = class extends Element { constructor(text, value) { super(); this.textContent = text; this.value = String(value); } };
 const elements = {};
+globalThis.requestAnimationFrame = () => {};
 globalThis.document = {
-  documentElement: { dataset: { projects: "" } }, hidden: true, querySelectorAll: () => [],
+  documentElement: { dataset: { projects: "" } }, hidden: true, querySelectorAll: () => [], body: new Element(),
   getElementById: id => elements[id] ??= new Element(), createElement: () => new Element(),
 };
 Object.defineProperty(globalThis, "navigator", { value: { language: "en" } });
-globalThis.location = { hash: "", origin: "http://localhost" };
+globalThis.location = { hash: "", search: "", origin: "http://localhost" };
 globalThis.localStorage = globalThis.sessionStorage = { getItem() {}, setItem() {}, removeItem() {} };
 globalThis.fetch = () => new Promise(() => {});
 globalThis.setInterval = () => {};

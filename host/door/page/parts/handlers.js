@@ -1,6 +1,7 @@
 // The handlers of the house, and a form for each thing that one can do, made of the schema of its parameters. All of it is
 // words of others, which are text. Who may have it done, and with what, is the daemon's to say.
-let handed = "";
+let handed = "", hadMates = "";
+part("handlers", { tick() { const now = JSON.stringify(mates); if (hadMates !== now && (hadMates || mates.some(m => m.kind))) reach(); hadMates = now; } });
 
 // reach asks what there is. What has the focus keeps it.
 async function reach() {

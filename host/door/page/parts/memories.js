@@ -1,7 +1,8 @@
 // What a companion remembers: others' words, which are text. Who may do what is the daemon's to
 // say; where it says how many there are, all of it may be changed.
 let mind = "", keeper = false;
-const memories = () => "/v1/companions/" + encodeURIComponent(mind) + "/memories", date = at => new Date(at).toLocaleString(lang);
+part("memories", { locked() { $("mind").close(); }, companion(m, li) { if (!m.kind) li.append(press("mind", t("mind"), () => recall(m.id, m.name || m.id))); } });
+const memories = () => "/v1/companions/" + encodeURIComponent(mind) + "/memories";
 function mindTold(text, bad, at = "mindtold") { $(at).textContent = text; $(at).classList.toggle("bad", !!bad); }
 function recall(id, name) {
   mind = id; $("owner").textContent = t("owner", { who: name });

@@ -2,12 +2,12 @@
 // rooms that were forked of it. All of it is words of others, which are text. Who may do what
 // is the daemon's to say.
 let tales = [], family = [], tale = "", ample = 10, stale = false, reckoning = false, pictured = "", read = "";
-const few = 10, ofRoom = name => "/v1/rooms/" + encodeURIComponent(name), taleOf = id => ofRoom(room) + "/compressions/" + encodeURIComponent(id);
+part("past", { shows() { bygones(); reckon(); }, locked: bygones, entry(e) { if (e.kind === "history") reckon(); } });
+const few = 10, taleOf = id => ofRoom(room) + "/compressions/" + encodeURIComponent(id);
 // Signs that turn the letters behind them around, or show as nothing, are shown by their numbers: what is approved reads as models are told it.
 const unseen = /([\u00ad\u200b\u202a-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}])/u;
 function plainly(e, text) { e.dir = "auto"; e.append(...text.split(unseen).filter(Boolean).map(x => unseen.test(x) ? make("span", "badge", "U+" + x.codePointAt(0).toString(16).toUpperCase()) : x)); return e; }
 const stateOf = c => words[lang].tale[c.erased ? "erased" : c.state !== "drafting" || c.compresser ? c.state : c.verifying ? "verifying" : "awaits"] || c.state;
-const doer = id => id === "guest" || id === "(guests)" ? t("guest") : called(id); // whoever came without a token
 const isolate = (text, cls = "text") => plainly(make("span", cls), text), said = text => plainly(make("pre"), text);
 
 // bygones shows nothing of the room before, nor what was let in by another token.

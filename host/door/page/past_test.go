@@ -1,4 +1,4 @@
-package web_test
+package page_test
 
 import "testing"
 
@@ -138,7 +138,7 @@ happens({ kind: "revert", proposal: "p 1", by: "mika" });
 happens({ kind: "deny", proposal: "p 1", by: "<b>" });
 take({ seq: ++seq, at: "2026-01-02T03:04:05Z", kind: "forked", body: { of: "main", turn: 3, by: "(guests)" } });
 await settled();
-for (const li of elements.feed.children) console.log(li.children.slice(1).join(" "));
+for (const li of elements.feed.children) console.log(li.children.slice(1).map(c => c.textContent).join(" "));
 await click(elements.compressions, "Turns 1 to 3");
 answers["GET /v1/rooms/a%20b/compressions/p%201"] = { ...one, state: "denied" };
 take({ seq: ++seq, at: "2026-01-02T03:04:05Z", kind: "history", blank: true }); await settled();
@@ -218,7 +218,7 @@ func TestPageNumbersTurns(t *testing.T) {
 let seq = 0;
 const said = (turn, kind = "turn", more) => take({ seq: ++seq, at: "2026-01-02T03:04:05Z", kind: "said", body: { from: "mika", by: "human", text: "hi", kind, turn, ...more } });
 said(7); said(7, "backchannel"); said(undefined); said(9, "turn", { text: "", erased: "o1" });
-for (const li of elements.feed.children) console.log(li.children.slice(1).map(c => (c.className || c) + "=" + (c.textContent ?? "")).join(" "));
+for (const li of elements.feed.children) console.log(li.children.slice(1).filter(c => c.className !== "face").map(c => (c.className || c) + "=" + (c.textContent ?? "")).join(" "));
 const number = n => elements.feed.children.flatMap(li => li.children).find(c => c.className === "turn" && c.textContent === String(n));
 console.log(number(7).title, "-", number(7).attributes["aria-label"]);
 const now = () => console.log(["first", "last", "where"].map(id => $(id).value).join(), !!$("asks").open, !!$("forks").open);
@@ -226,10 +226,10 @@ for (const n of [9, 7, 9, 9]) { number(n).onclick(); now(); }
 $("asks").open = false; $("forks").open = true; number(7).onclick(); now();
 bygones(); now();
 `)
-	const want = `turn=7 who=mika text=hi
+	const want = `who=mika turn=7 text=hi
 who=mika text=hi
 who=mika text=hi
-turn=9 who=mika text= badge=erased
+who=mika turn=9 text= badge=erased
 Turn 7: a click puts it into the forms of the history, first the turn to begin with, then the last - turn 7
 9,,9 true false
 7,9,7 true false

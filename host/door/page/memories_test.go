@@ -1,36 +1,12 @@
-package web_test
+package page_test
 
-import (
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"testing"
-)
+import "testing"
 
 // play runs the page's script in as much of a browser as testdata/dom.js is, and what is to
 // happen behind it, and gives what that prints.
 func play(t *testing.T, show string) string {
 	t.Helper()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("no node")
-	}
-	dom, err := os.ReadFile("testdata/dom.js")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(newDoor(t, nil).ask("GET", "/", "").Body.String(), "<script>")
-	page, _, _ := strings.Cut(rest, "</script>")
-	file := filepath.Join(t.TempDir(), "page.js")
-	if err := os.WriteFile(file, []byte(string(dom)+page+pretend+"(async () => {"+show+"process.exit(0); })();"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(node, file).CombinedOutput()
-	if err != nil {
-		t.Errorf("%v", err)
-	}
-	return string(out)
+	return run(t, pretend+"(async () => {"+show+"process.exit(0); })();")
 }
 
 // pretend is a daemon: it prints what it is asked, and answers from answers, by the beginning
@@ -187,16 +163,16 @@ const again = li.children[li.children.length - 1];
 await again.children[1].ontoggle(); await new Promise(done => setImmediate(done));
 console.log(again.children[0].textContent, "-", all(again.children[1]));
 `)
-	const want = `false 3
-true 2
+	const want = `false 4
 true 3
+true 5
 > GET /v1/rooms/a%20b/entries/3/why
 aya gets it
 with <b>7</b> - What the model was told
 > GET /v1/rooms/a%20b/entries/3/prompts
 aya · speak · small | the words that were sent, letter by letter · 900 tokens in (640 cached), 12 out; 0.0021 by the prices of its settings | system prompt | about 5 tokens | You are <Aya>. | memories, how things stand, and the task | about 3 tokens | Say it. | left out: 12 messages
 aya · vote · small | what was sent is not there: erased · 9 tokens in (0 cached), 1 out; slow
-3
+5
 > GET /v1/rooms/a%20b/entries/3/why
 > GET /v1/rooms/a%20b/entries/3/prompts
 seq: no decision yet - What the model was told | this is for people

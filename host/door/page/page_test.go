@@ -1,22 +1,20 @@
-package web_test
+package page_test
 
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/companiond/companiond/host/door/web"
-	"github.com/companiond/companiond/host/door/web/conversations"
+	"github.com/companiond/companiond/host/door/page"
 	"github.com/companiond/companiond/host/entry"
 )
 
 func TestPage(t *testing.T) {
-	w := newDoor(t, nil).ask("GET", "/", "")
+	w := get(t, page.Config{})
 	html := w.Body.String()
 	if w.Code != 200 || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
 		t.Fatalf("%d %v", w.Code, w.Header())
@@ -35,22 +33,9 @@ func TestPage(t *testing.T) {
 			t.Errorf("the policy %q lacks %q", policy, want)
 		}
 	}
-	for has, cfg := range map[string]web.Config{"<html lang=": {}, "<html data-projects lang=": {Conversations: &conversations.Config{}}} {
-		mux := http.NewServeMux()
-		if err := web.Register(mux, cfg); err != nil {
-			t.Fatal(err)
-		}
-		if w := (fixture{nil, mux}).ask("GET", "/", ""); !strings.HasPrefix(w.Body.String(), "<!doctype html>\n"+has) {
+	for has, cfg := range map[string]page.Config{"<html lang=": {}, "<html data-projects lang=": {Projects: true}} {
+		if w := get(t, cfg); !strings.HasPrefix(w.Body.String(), "<!doctype html>\n"+has) {
 			t.Errorf("the page begins with %.50q, not %s", w.Body, has)
-		}
-	}
-	files, err := filepath.Glob("page*.[hj]*")
-	if err != nil || len(files) != 4 {
-		t.Errorf("%v, %v", files, err)
-	}
-	for _, file := range files {
-		if text, err := os.ReadFile(file); err != nil || strings.Count(string(text), "\n") >= 500 {
-			t.Errorf("%s: %d lines, %v", file, strings.Count(string(text), "\n"), err)
 		}
 	}
 	// Anything that would make text into markup, or load something, or be stopped by
@@ -65,7 +50,7 @@ func TestPage(t *testing.T) {
 // The page shows people what they are to see of a room, whatever its entries are called:
 // the page passes over kinds that it does not know, and so would over a new one.
 func TestPageKnowsTheEntries(t *testing.T) {
-	html := newDoor(t, nil).ask("GET", "/", "").Body.String()
+	html := get(t, page.Config{}).Body.String()
 	for _, kind := range []entry.Kind{entry.KindOpened, entry.KindArchived, entry.KindCast, entry.KindSaid, entry.KindRound, entry.KindDecision, entry.KindStop, entry.KindRefused, entry.KindFailed, entry.KindSegment, entry.KindHeard, entry.KindConversation, entry.KindLifecycle, entry.KindHistory, entry.KindForked} {
 		if !strings.Contains(html, "\n  "+string(kind)+"(e, b) {") {
 			t.Errorf("the page does not show %s", kind)
@@ -90,8 +75,7 @@ func TestPageScript(t *testing.T) {
 	if err != nil {
 		t.Skip("no node")
 	}
-	_, rest, _ := strings.Cut(newDoor(t, nil).ask("GET", "/", "").Body.String(), "<script>")
-	script, _, _ := strings.Cut(rest, "</script>")
+	script := inner(t, "script")
 	file := filepath.Join(t.TempDir(), "page.js")
 	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
 		t.Fatal(err)
@@ -111,16 +95,6 @@ if (String(keys(words.en)) !== String(keys(words.ja))) { console.error(keys(word
 // What was cut off is shown as what was heard, with a mark; and who is heard stands beside
 // who has the floor.
 func TestPageShowsWhatWasHeard(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("no node")
-	}
-	dom, err := os.ReadFile("testdata/dom.js")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(newDoor(t, nil).ask("GET", "/", "").Body.String(), "<script>")
-	page, _, _ := strings.Cut(rest, "</script>")
 	const show = `
 let last = 0;
 for (const [kind, body] of [
@@ -138,13 +112,9 @@ for (const [kind, body] of [
   take({ seq: ++last, at: "2026-01-02T03:04:05.006Z", kind, body });
   console.log(elements.floor.children.map(li => li.textContent).join(" + "));
 }
-for (const li of elements.feed.children) console.log(li.children.slice(1).map(x => x.textContent ?? x).join(" "));
+for (const li of elements.feed.children) console.log(li.children.filter(x => !["at", "why", "face"].includes(x.className)).map(x => x.textContent).join(" "));
 process.exit(0);`
-	file := filepath.Join(t.TempDir(), "page.js")
-	if err := os.WriteFile(file, []byte(string(dom)+page+show), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(node, file).CombinedOutput()
+	out := run(t, show)
 	want := `free
 aya is heard
 aya is heard
@@ -163,24 +133,14 @@ nobody could answer
 kyoko read me
 kyoko hear me
 `
-	if err != nil || string(out) != want {
-		t.Errorf("%v\n%s", err, out)
+	if out != want {
+		t.Errorf("%s", out)
 	}
 }
 
 // Conversations of agents: what is open comes first, what is said of one is a text, and
 // without a project there is nothing.
 func TestPageShowsConversations(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("no node")
-	}
-	dom, err := os.ReadFile("testdata/dom.js")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(newDoor(t, nil).ask("GET", "/", "").Body.String(), "<script>")
-	page, _, _ := strings.Cut(rest, "</script>")
 	const show = `
 const of = (id, state, purpose, ...members) => ({ conversation_id: id, state, turns: 2, terms: { purpose, max_turns: 20, members }, members: members.map(id => ({ id })) });
 const all = [of("conv_3", "declined", "", "a", "b"), of("conv_2", "pending", "<b>why</b>", "a", "b"), of("conv_1", "active", "", "c", "d")];
@@ -200,17 +160,13 @@ globalThis.fetch = async path => {
   elements.conversations.children[0].children[0].onclick(); console.log(location.hash);
   for (const b of [{ kind: "start", who: "a", terms: { purpose: "to decide", members: ["a", "b"] } }, { kind: "decline", who: "b", why: "no time" }, { kind: "tell", who: "a" }]) take({ seq: ++last, at: "2026-01-02T03:04:05.006Z", kind: "conversation", body: b });
   for (const b of [{ to: "pending" }, { from: "pending", to: "active" }, { from: "active", to: "terminating", ended_by: "a", reason: "initiator_ended" }, { to: "ended" }]) take({ seq: ++last, at: "2026-01-02T03:04:05.006Z", kind: "lifecycle", body: b });
-  for (const li of elements.feed.children) console.log(li.children.slice(1).join(" "));
+  for (const li of elements.feed.children) console.log(li.children.slice(1).map(c => c.textContent).join(" "));
   document.hidden = true; code = 404;
   await gather(); shown(); asked = 0;
   await gather(); console.log(asked);
   process.exit(0);
 })();`
-	file := filepath.Join(t.TempDir(), "page.js")
-	if err := os.WriteFile(file, []byte(string(dom)+page+show), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(node, file).CombinedOutput()
+	out := run(t, show)
 	want := `false: a ⇄ b, asked for, <b>why</b> · turn 2 of 20 + c ⇄ d, under way, turn 2 of 20 + a ⇄ b, declined, turn 2 of 20
 false: a ⇄ c, asked for, turn 2 of 20 · c is not here + c ⇄ d, under way, turn 2 of 20 + a ⇄ b, declined, turn 2 of 20 + a ⇄ b, nobody came, <b>why</b> · turn 2 of 20
 conv_4
@@ -222,18 +178,15 @@ over
 true: 
 0
 `
-	if err != nil || string(out) != want {
-		t.Errorf("%v\n%s", err, out)
+	if out != want {
+		t.Errorf("%s", out)
 	}
 	// Without a project nothing is asked for at all.
-	none := strings.Replace(string(dom), `dataset: { projects: "" }`, "dataset: {}", 1) + page + `
+	none := runIn(t, "delete document.documentElement.dataset.projects;", `
 let asked = 0;
 globalThis.fetch = async () => { asked++; return { ok: false, status: 404, json: async () => ({}) }; };
-gather().then(() => { console.log(asked + " " + projects); process.exit(0); });`
-	if err := os.WriteFile(file, []byte(none), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(node, file).CombinedOutput(); err != nil || string(out) != "0 false\n" {
-		t.Errorf("%v\n%s", err, out)
+gather().then(() => { console.log(asked + " " + projects); process.exit(0); });`)
+	if none != "0 false\n" {
+		t.Errorf("%s", none)
 	}
 }
