@@ -8,6 +8,7 @@
       if (!mates || met === (met = JSON.stringify(mates))) return;
       $("companions").replaceChildren(...(mates.length ? mates.map(row) : [make("li", "hint", t("nomates"))]));
     },
+    redraw() { met = ""; this.tick(); }, // another part has other buttons now
   });
   function row(m) {
     const li = make("li"), head = label(make("b"), m.id, m.name || m.id), state = make("span", "badge " + m.state, words[lang].state[m.state] || m.state);
