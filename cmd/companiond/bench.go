@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/companiond/companiond/cmd/companiond/replay"
 	"github.com/companiond/companiond/cmd/companiond/unit"
 	"github.com/companiond/companiond/host"
 	"github.com/companiond/companiond/host/bench"
@@ -170,7 +171,7 @@ func (t *term) benchJournal(ctx context.Context, path, room string, policies []s
 		return err
 	}
 	defer j.Close()
-	rooms, err := roomsOf(ctx, j)
+	rooms, err := replay.Rooms(ctx, j)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -66,6 +67,8 @@ type term struct {
 	colour   bool
 	asks     bool // somebody sits before in
 	width    int  // columns of out where that is a terminal, and 0
+
+	set *flag.FlagSet // of the verb that was run
 }
 
 // verb is one thing the program does.
@@ -77,26 +80,29 @@ type verb struct {
 func verbs() []verb {
 	return []verb{
 		{"run", "[-config FILE]", "run the daemon", runVerb},
-		{"check", "[-config FILE] [-print] [-strict]", "look a configuration, the cards, the scripts and what is JavaScript through and list every mistake", checkVerb},
-		{"reload", "[-config FILE]", "have the daemon read its configuration and tokens anew, and say what became of it", reloadVerb},
-		{"status", "[-config FILE]", "show how the daemon is: where it listens, who is there, what is amiss", statusVerb},
+		{"check", "[-config FILE] [-print] [-strict] [-o json]", "look a configuration, the cards, the scripts and what is JavaScript through and list every mistake", checkVerb},
+		{"reload", "[-config FILE] [-o json]", "have the daemon read its configuration and tokens anew, and say what became of it", reloadVerb},
+		{"status", "[-config FILE] [-o json]", "show how the daemon is: where it listens, who is there, what is amiss", statusVerb},
+		{"doctor", "[-config FILE] [-o json]", "say what is wrong with the place a daemon runs in, and what to type", doctorVerb},
 		{"new", "character NAME [-lang ts|go|c|rust|as] | handler NAME [-kind act|perception|line|source] [-program] [-dir DIR]", "write a character, in TypeScript or another language, or a handler", newVerb},
 		{"say", "[-f] [-room ROOM] [-from NAME] [-to NAME,...] TEXT", "say something in a room; with - for TEXT what comes on standard input", sayVerb},
-		{"tail", "[-room ROOM] [-since SEQ] [-n COUNT] [-votes=false]", "show a room live: who asked for the floor, who got it", tailVerb},
+		{"tail", "[-room ROOM] [-since SEQ] [-n COUNT] [-votes=false] [-o json]", "show a room live: who asked for the floor, who got it", tailVerb},
 		{"stop", "[-room ROOM] [-from NAME]", "take the floor from everybody until a human speaks", stopVerb},
 		{"why", "[-room ROOM] [-prompt] SEQ", "explain who spoke and why, or why nobody did; with -prompt also what language models were told", whyVerb},
-		{"memory", "[COMPANION] | add COMPANION TEXT | edit COMPANION ID | erase COMPANION ID [-who NAME] [-past] [-json]", "list what companions remember, add to it, correct it, or erase it", memoryVerb},
-		{"forget", "NAME|FACT [-dry-run] [-yes]", "erase for good what somebody said and what is remembered of it, or one memory", forgetVerb},
+		{"memory", "[COMPANION] | add COMPANION TEXT | edit COMPANION ID | erase COMPANION ID [-who NAME] [-past] [-o json]", "list what companions remember, add to it, correct it, or erase it", memoryVerb},
+		{"forget", "NAME|FACT [-dry-run] [-yes] [-o json]", "erase for good what somebody said and what is remembered of it, or one memory", forgetVerb},
 		{"history", "show [TURNS | ID] | search WORDS | compress TURNS | approve ID | deny ID | revert ID | extract ID | fork [NAME] | branches | diff A B | export [TURNS] [-room NAME]", "show and find what was said, have turns told in fewer words, and make rooms of the past of others", historyVerb},
-		{"conversations", "[show ID | end ID] [-project NAME] [-agent NAME] [-state STATE] [-json]", "list the conversations of agents, show one, or end it", conversationsVerb},
-		{"handlers", "[-json]", "list the handlers and what each can do", handlersVerb},
+		{"conversations", "[show ID | end ID] [-project NAME] [-agent NAME] [-state STATE] [-o json]", "list the conversations of agents, show one, or end it", conversationsVerb},
+		{"handlers", "[-o json]", "list the handlers and what each can do", handlersVerb},
 		{"act", "[HANDLER] ACTION [NAME=VALUE ...]", "have a handler do something, such as chat.mute viewer=troll minutes=10", actVerb},
 		{"play", "[COMPANION] [-room ROOM] [-with COMMAND]", "play the sound of what companions say on this machine", playVerb},
 		{"token", "NAME [-kind agent|human] [-scope read,talk] [-file FILE]", "make a token for somebody and show it once", tokenVerb},
+		{"backup", "FILE [-tokens] [-force] [-config FILE] [-o json]", "save the journal, the configuration and the characters into one file, also while the daemon runs", backupVerb},
+		{"restore", "FILE [-only PART,...] [-force] [-config FILE] [-o json]", "put back what a backup has, while no daemon runs", restoreVerb},
 		{"replay", "[-room ROOM] [JOURNAL]", "run a journal through the rules again and report the first difference", replayVerb},
-		{"bench", "[-cast NAME,...] [-policy NAME,...] [-talks N] [-seed TEXT] [-json]", "measure the turn policies with simulated casts, beside others' rules", benchVerb},
-		{"version", "", "print the version", versionVerb},
-		{"help", "", "print this", helpVerb},
+		{"bench", "[-cast NAME,...] [-policy NAME,...] [-talks N] [-seed TEXT] [-o json]", "measure the turn policies with simulated casts, beside others' rules", benchVerb},
+		{"version", "[-o json]", "print the version", versionVerb},
+		{"help", "[VERB]", "list the verbs, or show one with its flags", helpVerb},
 	}
 }
 
@@ -216,9 +222,21 @@ func playVerb(t *term, ctx context.Context, args []string) error {
 	return play.Desk{Out: t.out, Err: t.err, Environ: t.env, Known: known, Client: client, Parse: parse, Usage: usage}.Play(ctx, fs, args)
 }
 
-func helpVerb(t *term, _ context.Context, _ []string) error {
-	t.printHelp(t.out)
-	return nil
+func helpVerb(t *term, ctx context.Context, args []string) error {
+	fs := t.flags("help")
+	rest, err := parse(fs, args, 2)
+	if err != nil {
+		return err
+	}
+	if len(rest) == 0 {
+		t.printHelp(t.out)
+		return nil
+	}
+	i := slices.IndexFunc(verbs(), func(v verb) bool { return v.name == rest[0] })
+	if i < 0 {
+		return usage("there is no verb %q; companiond help lists them", rest[0])
+	}
+	return verbs()[i].run(t, ctx, append(rest[1:], "-h"))
 }
 
 // printJSON prints a result for programs.
@@ -231,8 +249,38 @@ func (t *term) printJSON(v any) error {
 // flags makes a verb's flag set. Its mistakes are usage errors.
 func (t *term) flags(name string) *flag.FlagSet {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
-	fs.SetOutput(t.err)
+	fs.SetOutput(&voice{t.err, t.out})
+	fs.Usage = func() { t.usage(fs) }
+	t.set = fs
 	return fs
+}
+
+// voice is where a flag set says what is wrong, until it is asked for help, which is what is asked for.
+type voice struct {
+	io.Writer
+	help io.Writer
+}
+
+// usage says how a verb is called.
+func (t *term) usage(fs *flag.FlagSet) {
+	for _, v := range verbs() {
+		if v.name == fs.Name() {
+			fmt.Fprintf(fs.Output(), "companiond %s\n    %s\n", strings.TrimSpace(v.name+" "+v.args), v.short)
+		}
+	}
+	flags := false
+	fs.VisitAll(func(*flag.Flag) { flags = true })
+	if flags {
+		fmt.Fprintln(fs.Output())
+		fs.PrintDefaults()
+	}
+}
+
+// flagsOf gives the flags that a verb has, for documents.
+func flagsOf(v verb) *flag.FlagSet {
+	t := &term{out: io.Discard, err: io.Discard}
+	_ = v.run(t, context.Background(), []string{"-h"}) // which is flag.ErrHelp
+	return t.set
 }
 
 // many is any number of arguments.
@@ -240,12 +288,27 @@ const many = math.MaxInt
 
 // parse reads flags wherever they stand among the arguments, so that
 // `say hello -f` means what it says, and leaves up to most arguments. Behind --
-// everything is an argument.
+// everything is an argument. Verbs that print JSON take -o json, too.
 func parse(fs *flag.FlagSet, args []string, most int) (rest []string, err error) {
+	if fs.Lookup("json") != nil {
+		fs.Func("o", "`format`: text, or json as with -json", func(s string) error {
+			if s != "json" && s != "text" {
+				return errors.New("have: text, json")
+			}
+			return fs.Set("json", strconv.FormatBool(s == "json"))
+		})
+	}
+	help := fs.Usage
+	fs.Usage = func() {}
 	for len(args) > 0 {
 		if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
+			if v, ok := fs.Output().(*voice); ok {
+				v.Writer = v.help
+			}
+			help()
 			return nil, err
 		} else if err != nil {
+			fmt.Fprintf(fs.Output(), "companiond help %s lists what there is\n", fs.Name())
 			return nil, coded{exitUsage, nil} // the flag set has said why
 		}
 		left := fs.Args()

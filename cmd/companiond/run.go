@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/companiond/companiond/cmd/companiond/built"
+	"github.com/companiond/companiond/cmd/companiond/check"
 	"github.com/companiond/companiond/cmd/companiond/manage"
 	"github.com/companiond/companiond/cmd/companiond/unit"
 	"github.com/companiond/companiond/host"
@@ -85,16 +87,17 @@ func (t *term) again(path string, had bool) (config.Config, *identity.Register, 
 }
 
 func reloadVerb(t *term, ctx context.Context, args []string) error {
-	return t.manage(ctx, "reload", args, manage.Reload)
+	fs := t.flags("reload")
+	return t.manage(ctx, fs, args, manage.Reload(fs))
 }
 
 func statusVerb(t *term, ctx context.Context, args []string) error {
-	return t.manage(ctx, "status", args, manage.Status)
+	fs := t.flags("status")
+	return t.manage(ctx, fs, args, manage.Status(fs))
 }
 
 // manage asks the daemon of a configuration at its control socket.
-func (t *term) manage(ctx context.Context, verb string, args []string, ask func(context.Context, io.Writer, string) error) error {
-	fs := t.flags(verb)
+func (t *term) manage(ctx context.Context, fs *flag.FlagSet, args []string, ask func(context.Context, io.Writer, string) error) error {
 	path := fs.String("config", "", "configuration `file` of the daemon; default "+defaultConfig+" where there is one")
 	if _, err := parse(fs, args, 0); err != nil {
 		return err
@@ -147,71 +150,30 @@ func (t *term) load(path string) (config.Config, []config.Problem, error) {
 }
 
 func checkVerb(t *term, ctx context.Context, args []string) error {
-	fs := t.flags("check")
-	path := fs.String("config", "", "configuration `file`; default "+defaultConfig)
-	print := fs.Bool("print", false, "print every value and where it comes from")
-	strict := fs.Bool("strict", false, "warnings are failures")
-	if _, err := parse(fs, args, 0); err != nil {
-		return err
+	d := check.Desk{Out: t.out, Load: t.load, Parse: parse, Wrong: coded{exitConfig, nil}, Failed: coded{exitFailed, nil}}
+	d.Tokens = func(cfg config.Config) (warning string, err error) {
+		_, warning, err = t.readTokens(cfg)
+		return warning, err
 	}
-	cfg, problems, err := t.load(*path)
-	if err != nil {
-		return err
-	}
-	for _, p := range problems {
-		fmt.Fprintln(t.out, p)
-	}
-	warned, bad := len(problems) > 0, false
-	if !config.Failed(problems) {
-		_, warning, err := t.readTokens(cfg)
-		if err != nil {
-			return err
-		}
-		if warning != "" {
-			warned = true
-			fmt.Fprintln(t.out, "warning: identity.tokens: "+warning)
-		}
-		for _, p := range host.CheckFolder(cfg) {
-			warned = true
-			fmt.Fprintln(t.out, p)
-		}
-		mistakes, waits := host.CheckCards(ctx, cfg)
-		code, err := host.CheckCode(ctx, host.Options{Config: cfg, SecretFile: t.secretFile, Environ: t.env})
-		if err != nil {
-			return err
-		}
-		mistakes = append(mistakes, code...)
-		files := host.CheckFiles(cfg)
-		settings, err := host.CheckSettings(ctx, host.Options{Config: cfg, SecretFile: t.secretFile, Environ: t.env})
-		if err != nil {
-			return err
-		}
-		warned = warned || len(settings) > 0
-		bad = len(mistakes)+len(files) > 0 || config.Failed(settings)
-		for _, p := range append(files, settings...) {
-			fmt.Fprintln(t.out, p)
-		}
-		for _, line := range append(mistakes, waits...) {
-			fmt.Fprintln(t.out, line)
-		}
-	}
-	switch {
-	case config.Failed(problems):
-		return coded{exitConfig, nil}
-	case bad || warned && *strict:
-		return coded{exitFailed, nil}
-	case *print:
-		return cfg.Print(t.out)
-	}
-	_, err = io.WriteString(t.out, "ok\n")
-	return err
+	d.Options = t.outside
+	return d.Check(ctx, t.flags("check"), args)
+}
+
+// outside is what a house that is not run is told of the outside.
+func (t *term) outside(cfg config.Config) host.Options {
+	return host.Options{Config: cfg, SecretFile: t.secretFile, Environ: t.env}
 }
 
 func versionVerb(t *term, _ context.Context, args []string) error {
-	if _, err := parse(t.flags("version"), args, 0); err != nil {
+	fs := t.flags("version")
+	raw := fs.Bool("json", false, "print JSON")
+	if _, err := parse(fs, args, 0); err != nil {
 		return err
 	}
 	v := built.Version()
+	if *raw {
+		return t.printJSON(v)
+	}
 	fmt.Fprintf(t.out, "companiond %s\nabi companion_v%d\ngo %s\n", v.Version, v.ABI, v.Go)
 	if v.Revision != "" {
 		fmt.Fprintf(t.out, "revision %s\n", v.Revision)

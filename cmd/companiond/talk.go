@@ -354,6 +354,7 @@ func tailVerb(t *term, ctx context.Context, args []string) error {
 	since := fs.Int64("since", -1, "show entries behind this `number`; -1 means from a few messages back")
 	n := fs.Int("n", 10, "how many `messages` back to begin")
 	votes := fs.Bool("votes", true, "show who asked for the floor and who got it")
+	raw := fs.Bool("json", false, "print the room's entries as they are, a line of JSON each")
 	if _, err := parse(fs, args, 0); err != nil {
 		return err
 	}
@@ -364,7 +365,9 @@ func tailVerb(t *term, ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	return t.follow(ctx, r, from, t.painter(*votes), func(entry.Entry) bool { return false })
+	p := t.painter(*votes)
+	p.Raw = *raw
+	return t.follow(ctx, r, from, p, func(entry.Entry) bool { return false })
 }
 
 // back finds where the last n messages begin.

@@ -2,15 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
+	"github.com/companiond/companiond/cmd/companiond/backup"
+	"github.com/companiond/companiond/cmd/companiond/built"
 	"github.com/companiond/companiond/cmd/companiond/create"
-	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/journal"
-	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/cmd/companiond/doctor"
+	"github.com/companiond/companiond/cmd/companiond/replay"
+	"github.com/companiond/companiond/cmd/companiond/unit"
+	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/module/js/npm"
-	"github.com/companiond/companiond/host/room/reader"
 )
 
 func newVerb(t *term, _ context.Context, args []string) error {
@@ -19,123 +21,46 @@ func newVerb(t *term, _ context.Context, args []string) error {
 }
 
 func replayVerb(t *term, ctx context.Context, args []string) (err error) {
-	fs := t.flags("replay")
-	name := fs.String("room", "", "`name` of the room; every room when empty")
-	path := fs.String("config", "", "configuration `file` that names the journal")
-	rest, err := parse(fs, args, 1)
-	if err != nil {
-		return err
+	journal := func(config string) (string, error) {
+		cfg, _, err := t.load(config)
+		return cfg.Journal.Path, err
 	}
-	if len(rest) == 0 {
-		cfg, _, err := t.load(*path)
-		if err != nil {
-			return err
-		}
-		rest = []string{cfg.Journal.Path}
-	}
-	j, err := sqlite.OpenReadOnly(rest[0])
-	if err != nil {
-		return err
-	}
-	defer j.Close()
-	rooms, err := roomsOf(ctx, j)
-	if err != nil {
-		return err
-	}
-	if *name != "" {
-		if !slices.Contains(rooms, *name) {
-			return fmt.Errorf("room %q is not in %s, which has: %q", *name, rest[0], rooms)
-		}
-		rooms = []string{*name}
-	}
-	differ := false
-	for _, name := range rooms {
-		line, ok := replayed(ctx, j, name)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		differ = differ || !ok
-		fmt.Fprintf(t.out, "%s: %s\n", name, line)
-	}
-	if *name == "" {
-		ok, err := t.verifyStreams(ctx, j)
-		if err != nil {
-			return err
-		}
-		differ = differ || !ok
-	}
-	if differ {
-		return coded{exitFailed, nil}
-	}
-	return nil
+	return replay.Desk{Out: t.out, Journal: journal, Parse: parse, Failed: coded{exitFailed, nil}}.Replay(ctx, t.flags("replay"), args)
 }
 
-// replayed makes a room's decisions again, and says what came of it; ok is false where that is
-// not what the journal has. Whatever is wrong with one room, the others are looked at all the same.
-func replayed(ctx context.Context, j journal.Journal, name string) (line string, ok bool) {
-	if bad, err := j.Verify(ctx, name, 0); err != nil {
-		return fmt.Sprintf("cannot be read: %v", err), false
-	} else if bad != 0 {
-		return unfit(bad), false
-	}
-	r, err := reader.Replay(ctx, j, name)
-	switch {
-	case err != nil:
-		return fmt.Sprintf("cannot be replayed: %v", err), false
-	case r.Diff != nil:
-		return fmt.Sprint(r.Diff), false
-	}
-	return found(r), true
-}
-
-func unfit(seq uint64) string {
-	return fmt.Sprintf("entry %d does not fit its hash: the file was damaged or changed; restore a backup", seq)
-}
-
-// verifyStreams looks whether what stands beside the rooms is as it was written: nothing is
-// decided there that could be decided again.
-func (t *term) verifyStreams(ctx context.Context, j journal.Journal) (ok bool, err error) {
-	ok = true
-	for r, err := range journal.AllStreams(ctx, j) {
-		if err != nil {
-			return false, err
+// saving is what the verbs about backups have to do with the outside.
+func (t *term) saving() backup.Desk {
+	tokens := func(cfg config.Config) (string, error) {
+		if cfg.Identity.Tokens == "" {
+			return "", nil
 		}
-		switch bad, err := j.Verify(ctx, r.Name, 0); {
-		case err != nil:
-			return false, fmt.Errorf("%s: %w", r.Name, err)
-		case bad != 0:
-			ok = false
-			fmt.Fprintf(t.out, "%s: %s\n", r.Name, unfit(bad))
-		default:
-			fmt.Fprintf(t.out, "%s: %d entries, which fit their hashes; nothing is decided there\n", r.Name, r.Head.Seq)
-		}
+		return t.resolveTokens(cfg.Identity.Tokens)
 	}
-	return ok, nil
+	return backup.Desk{Out: t.out, Err: t.err, Version: built.Version().Version, Load: t.sound, Named: t.configName, Tokens: tokens, Parse: parse, Usage: usage}
 }
 
-// roomsOf gives the names of a journal's rooms.
-func roomsOf(ctx context.Context, j journal.Journal) (names []string, err error) {
-	for r, err := range journal.AllRooms(ctx, j) {
-		if err != nil {
-			return nil, err
+// sound reads the configuration, and its mistakes are an error.
+func (t *term) sound(path string) (config.Config, error) {
+	cfg, problems, err := t.load(path)
+	if err == nil && config.Failed(problems) {
+		for _, p := range problems {
+			fmt.Fprintln(t.err, p)
 		}
-		names = append(names, r.Name)
+		err = coded{exitConfig, errors.New("the configuration has mistakes; nothing was done")}
 	}
-	return names, nil
+	return cfg, err
 }
 
-// found says what a replay without a difference did.
-func found(r reader.Replayed) string {
-	if n := len(r.Erased); n > 0 {
-		runs := entry.ShowRuns(r.Erased, 10)
-		r.Erased = nil
-		return fmt.Sprintf("%s; %d lost words on somebody's word: %s", found(r), n, runs)
-	}
-	switch {
-	case r.Folded == 0:
-		return fmt.Sprintf("%d entries, no difference", r.Derived)
-	case r.Derived == 0:
-		return fmt.Sprintf("%d entries, read and not decided again: another version of the rules wrote them, or parts were taken out", r.Folded)
-	}
-	return fmt.Sprintf("%d entries, no difference; %d more only read, not decided again: another version of the rules wrote them, or parts were taken out", r.Derived, r.Folded)
+func backupVerb(t *term, ctx context.Context, args []string) error {
+	return t.saving().Backup(ctx, t.flags("backup"), args)
+}
+
+func restoreVerb(t *term, ctx context.Context, args []string) error {
+	return t.saving().Restore(ctx, t.flags("restore"), args)
+}
+
+func doctorVerb(t *term, ctx context.Context, args []string) error {
+	control := func(cfg config.Config) string { return unit.Control(cfg, t.getenv) }
+	d := doctor.Desk{Out: t.out, Load: t.load, Named: t.configName, Control: control, SecretFile: t.secretFile, Parse: parse, Failed: coded{exitFailed, nil}}
+	return d.Doctor(ctx, t.flags("doctor"), args)
 }

@@ -12,8 +12,8 @@ var taken = map[string]bool{"abi": true, "companion": true, "internal": true, "v
 
 // checkName reports why a name cannot be both a companion's id and the last
 // element of a Go module's path, with a name that can, where one is at hand.
-func checkName(name string) error {
-	if err := abi.CheckName("name", name); err != nil {
+func checkName(name string, lang Lang) error {
+	if err := abi.CheckName("name", name); err != nil || lang == TypeScript && !strings.HasSuffix(name, ".") { // which is no Go module
 		return err
 	}
 	for _, r := range name {

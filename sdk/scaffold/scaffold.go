@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
@@ -65,7 +66,7 @@ type Folder struct {
 // below dir. It refuses a folder that exists and a name that cannot be a
 // companion's id or a Go module's; errors are [*abi.Error] for the latter.
 func (f Folder) Write(dir string) ([]string, error) {
-	if err := checkName(f.Name); err != nil {
+	if err := checkName(f.Name, f.Lang); err != nil {
 		return nil, err
 	}
 	root := filepath.Join(dir, f.Name)
@@ -289,4 +290,7 @@ func rewrite(text, mod string) string {
 }
 
 // title is the name people see: the first letter in upper case.
-func title(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+func title(name string) string {
+	_, n := utf8.DecodeRuneInString(name)
+	return strings.ToUpper(name[:n]) + name[n:]
+}

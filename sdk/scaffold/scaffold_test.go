@@ -255,4 +255,12 @@ func TestNames(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("something was written: %v", left)
 	}
+	if _, err := (Folder{Name: "ミオ", Kind: Character, Lang: TypeScript}).Write(dir); err != nil { // it is no Go module
+		t.Error(err)
+	} else if main, err := os.ReadFile(filepath.Join(dir, "ミオ", "main.ts")); err != nil || !strings.Contains(string(main), `"ミオ"`) {
+		t.Errorf("%v: %s", err, main)
+	}
+	if _, err := (Folder{Name: "../up", Kind: Character, Lang: TypeScript}).Write(dir); err == nil {
+		t.Error("a name that is none was written")
+	}
 }

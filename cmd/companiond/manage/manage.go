@@ -6,7 +6,9 @@ package manage
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,21 +22,27 @@ import (
 // # Errors
 //
 // control.ErrNobody; what is wrong with the configuration, as the daemon says.
-func Reload(ctx context.Context, w io.Writer, socket string) error {
-	r, err := control.Ask[control.Report](ctx, socket, http.MethodPost, "/reload")
-	if err != nil {
-		return explain(err)
+func Reload(fs *flag.FlagSet) func(ctx context.Context, w io.Writer, socket string) error {
+	raw := fs.Bool("json", false, "print JSON")
+	return func(ctx context.Context, w io.Writer, socket string) error {
+		r, err := control.Ask[control.Report](ctx, socket, http.MethodPost, "/reload")
+		if err != nil {
+			return explain(err)
+		}
+		if *raw {
+			return printJSON(w, r)
+		}
+		switch {
+		case len(r.Live) > 0:
+			fmt.Fprintf(w, "in force: %s\n", strings.Join(r.Live, ", "))
+		case len(r.Restart) == 0:
+			fmt.Fprintln(w, "read anew; no key has another value. Tokens were read, too.")
+		}
+		if len(r.Restart) > 0 {
+			fmt.Fprintf(w, "after a restart: %s\n", strings.Join(r.Restart, ", "))
+		}
+		return nil
 	}
-	switch {
-	case len(r.Live) > 0:
-		fmt.Fprintf(w, "in force: %s\n", strings.Join(r.Live, ", "))
-	case len(r.Restart) == 0:
-		fmt.Fprintln(w, "read anew; no key has another value. Tokens were read, too.")
-	}
-	if len(r.Restart) > 0 {
-		fmt.Fprintf(w, "after a restart: %s\n", strings.Join(r.Restart, ", "))
-	}
-	return nil
 }
 
 // Status shows how the daemon at a socket is.
@@ -42,11 +50,22 @@ func Reload(ctx context.Context, w io.Writer, socket string) error {
 // # Errors
 //
 // control.ErrNobody.
-func Status(ctx context.Context, w io.Writer, socket string) error {
-	s, err := control.Ask[control.Status](ctx, socket, http.MethodGet, "/status")
-	if err != nil {
-		return explain(err)
+func Status(fs *flag.FlagSet) func(ctx context.Context, w io.Writer, socket string) error {
+	raw := fs.Bool("json", false, "print JSON")
+	return func(ctx context.Context, w io.Writer, socket string) error {
+		s, err := control.Ask[control.Status](ctx, socket, http.MethodGet, "/status")
+		if err != nil {
+			return explain(err)
+		}
+		if *raw {
+			return printJSON(w, s)
+		}
+		show(w, s)
+		return nil
 	}
+}
+
+func show(w io.Writer, s control.Status) {
 	fmt.Fprintf(w, "companiond %s, process %d, since %s\n", s.Version, s.PID, s.Since)
 	fmt.Fprintf(w, "listens at %s\n%d companions, %d handlers, %d rooms awake, WebAssembly is %s\n", s.Listen, s.Companions, s.Handlers, s.Rooms, s.Engine)
 	if len(s.Restart) > 0 {
@@ -55,7 +74,12 @@ func Status(ctx context.Context, w io.Writer, socket string) error {
 	for _, f := range s.Faults {
 		fmt.Fprintf(w, "fault: %s\n", f)
 	}
-	return nil
+}
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
 }
 
 func explain(err error) error {

@@ -25,7 +25,8 @@ type Painter struct {
 	Out    io.Writer
 	Colour bool
 	Votes  bool
-	Width  int // columns of the terminal; 0: none is there, or nobody knows
+	Raw    bool // entries are lines of JSON
+	Width  int  // columns of the terminal; 0: none is there, or nobody knows
 }
 
 // Unreadable says why an entry cannot be shown: its body is not what its kind has.
@@ -36,6 +37,9 @@ func (u Unreadable) Unwrap() error { return u.error }
 // Entry writes one entry in a line or more; kinds nobody needs to see write
 // nothing. An error is [Unreadable], or Out's.
 func (p Painter) Entry(e entry.Entry) error {
+	if p.Raw {
+		return json.NewEncoder(p.Out).Encode(e)
+	}
 	line, err := p.line(e)
 	if err != nil {
 		return Unreadable{fmt.Errorf("its body is not that of %q: %w", e.Kind, err)}

@@ -267,3 +267,20 @@ func NewID() string {
 	_, _ = rand.Read(b[:])
 	return hex.EncodeToString(b[:])
 }
+
+// Merge gives the lines of a ledger that comes with a backup, and behind them those of the one that is there and are in it not: all orders that the
+// backup's journal does not know stand behind those it knows.
+func Merge(theirs, ours []byte) []byte {
+	var all []byte
+	known := map[string]bool{}
+	for _, text := range [][]byte{theirs, ours} {
+		for line := range bytes.Lines(text) {
+			if line[len(line)-1] != '\n' || known[string(line)] { // half a line is what a crash left
+				continue
+			}
+			known[string(line)] = true
+			all = append(all, line...)
+		}
+	}
+	return all
+}

@@ -107,3 +107,18 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 }
+
+// TestMerge puts what a backup's journal does not know behind what it knows.
+func TestMerge(t *testing.T) {
+	for _, c := range [][3]string{
+		{"a\nb\n", "a\nb\nc\n", "a\nb\nc\n"}, // an older backup
+		{"a\nb\n", "a\n", "a\nb\n"},          // a newer one
+		{"x\n", "a\nb\n", "x\na\nb\n"},       // of another machine
+		{"a\n", "a\nb\nhal", "a\nb\n"},
+		{"", "a\n", "a\n"},
+	} {
+		if got := string(Merge([]byte(c[0]), []byte(c[1]))); got != c[2] {
+			t.Errorf("%q and %q are %q, want %q", c[0], c[1], got, c[2])
+		}
+	}
+}

@@ -3,8 +3,11 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 
 	"github.com/companiond/companiond/host/journal/sqlite/branch"
@@ -101,6 +104,23 @@ func (j *Journal) Verify(ctx context.Context, room string, after uint64) (bad ui
 func (j *Journal) Backup(ctx context.Context, path string) error {
 	if err := store.Copy(ctx, path, j.path); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
+	}
+	return nil
+}
+
+// Copy is Backup of a file that nobody opened, as it is, also of an older schema. A daemon may write to it meanwhile.
+//
+// # Errors
+//
+// journal.ErrUnavailable where there is no journal; fs.ErrExist.
+func Copy(ctx context.Context, to, from string) error {
+	if info, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
+		return noJournal("no journal at " + from)
+	} else if err == nil && info.IsDir() {
+		return noJournal("no journal at " + from + ", which is a folder")
+	}
+	if err := store.Copy(ctx, to, from); err != nil {
+		return fmt.Errorf("copy the journal %s: %w", from, err)
 	}
 	return nil
 }

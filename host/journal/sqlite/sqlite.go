@@ -126,6 +126,9 @@ func open(cfg Config, tune tuning) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create state directory: %w", err)
 	}
+	if err := finishSwap(dir); err != nil {
+		return nil, err
+	}
 	if err := j.mislaid(); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite/store"
 	"github.com/companiond/companiond/host/journal/statedir"
+	"github.com/companiond/companiond/host/journal/swap"
 )
 
 // gone acts on a file that is not where it was: writes stop, and all that was
@@ -30,6 +31,19 @@ func (j *Journal) gone(why statedir.Gone) {
 	}
 	j.setHealth(why + statedir.Gone("; writes have stopped. "+advice))
 	j.desk.Doubt()
+}
+
+// finishSwap puts a journal in place that somebody was about to put there, and was killed.
+func finishSwap(dir string) (err error) {
+	if !swap.Pending(dir) {
+		return nil
+	}
+	lock := statedir.NewLock(dir)
+	if err := lock.Take(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	return swap.Finish(dir)
 }
 
 // mislaid refuses to begin an empty journal where a copy lies of one that was moved

@@ -126,11 +126,18 @@ func Purge(path string, anew bool) (err error) {
 	return store.Classify(err, journal.ErrUnavailable)
 }
 
+// Before is in the name of the folder in which a journal lies in whose place a backup was put, behind the journal's own; Coming is that of the
+// folder in which the next one is made.
+const (
+	Before = ".before-"
+	Coming = "restore" + store.HalfDone
+)
+
 // Copies gives the files and folders beside the one at path that hold copies of it: of before a migration, of a
 // damaged file, and halves of those.
 func Copies(path string) (all []string, err error) {
 	dir := filepath.Dir(path)
-	for _, pattern := range []string{path + ".v*", path + ".*" + store.HalfDone + "*", path + ".rescued-*", filepath.Join(dir, "corrupt-*")} {
+	for _, pattern := range []string{path + ".v*", path + ".*" + store.HalfDone + "*", path + ".rescued-*", path + Before + "*", filepath.Join(dir, Coming), filepath.Join(dir, "corrupt-*")} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			return nil, err
