@@ -85,7 +85,7 @@ COMMANDS = wasm-validate mkfs.ext4 wasm-ld rustc
 DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32
 STAGE_COMMANDS = espeak-ng oscdump ngircd obs Xvfb chromium
 STAGE = espeak-ng liblo-tools ngircd obs-studio obs-plugins xvfb fonts-noto-cjk chromium
-NPM = $(JS) host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript sdk/examples/extism plugins/vts/studiotest/testdata/vtubestudio
+NPM = $(JS) host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/door/page/testdata/axe host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript sdk/examples/extism plugins/vts/studiotest/testdata/vtubestudio
 
 npm:
 	@if command -v npm >/dev/null; then \

@@ -75,7 +75,7 @@ var floors = [][]string{
 	{"host/conversations", "host/sessions", "host/memory", "host/senses"},
 	{"host/hostops", "host/handler", "host/handler/filter"},
 	{"host/forget/told", "host/forget/forgettest"},
-	{"host/door/guard", "host/door/doortest", "host/door/places", "host/door/mcp/rpc"},
+	{"host/door/guard", "host/door/doortest", "host/door/doortest/chromium", "host/door/places", "host/door/mcp/rpc"},
 	{"host/door/mcp/streamable", "host/door/mcp/cards", "host/door/mcp/readers", "host/door/mcp/waits", "host/door/mcp/arguments", "host/door/answer", "host/door/chat/news"},
 	{"host/door/socket/plain", "host/door/socket/session", "host/door/socket/unread", "host/door/socket/query", "host/door/socket/mouth"},
 	{"host/door/socket/fanout", "host/door/socket/notices", "host/door/socket/follow", "host/door/socket/playout", "host/door/socket/actions", "host/door/socket/aituberkit", "host/door/socket/neuro", "host/door/socket/firehose", "host/door/socket/ollmv"},
@@ -149,6 +149,8 @@ var shared = map[string]string{
 	"plugins/obs/client github.com/gorilla/websocket":     "it is a client of OBS, which speaks WebSocket, and a program of its own",
 	"plugins/obs/obstest github.com/gorilla/websocket":    "the server to it in tests",
 	"plugins/chat/onecomme github.com/gorilla/websocket":  "OneComme is a WebSocket server, and this its client",
+
+	"host/door/doortest/chromium github.com/gorilla/websocket": "Chromium's DevTools are a WebSocket",
 
 	"cmd/companiond golang.org/x/sys":           "how wide a terminal is",
 	"cmd/companiond/paint golang.org/x/text":    "texts side by side, in which a Japanese letter is two wide",

@@ -1,23 +1,17 @@
 package overlay_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
-
-	"github.com/gorilla/websocket"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/blob"
 	"github.com/companiond/companiond/host/door/doortest"
+	"github.com/companiond/companiond/host/door/doortest/chromium"
 	"github.com/companiond/companiond/host/door/overlay"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/door/web"
@@ -25,132 +19,17 @@ import (
 	"github.com/companiond/companiond/host/waittest"
 )
 
-// browser is a page in Chromium, by its DevTools.
+// browser is a page in Chromium.
 type browser struct {
-	t       *testing.T
-	conn    *websocket.Conn
-	session string
-	id      int
+	*chromium.Page
+	t *testing.T
 }
 
-// browse opens an address in Chromium, and skips the test where there is none.
 func browse(t *testing.T, url string) *browser { return browseWith(t, url, "") }
 
-// browseWith is browse with a script that runs before the page's own, and flags beside the usual ones.
 func browseWith(t *testing.T, url, script string, flags ...string) *browser {
 	t.Helper()
-	program := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			program = path
-			break
-		}
-	}
-	if program == "" {
-		t.Skip("no chromium")
-	}
-	folder, err := os.MkdirTemp("", "overlay")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Its processes write there until the last of them is gone.
-	t.Cleanup(func() {
-		waittest.Until(t, "Chromium's folder is removed", func() bool { return os.RemoveAll(folder) == nil })
-	})
-	args := []string{"--headless", "--disable-gpu", "--remote-debugging-port=0", "--user-data-dir=" + folder, "--window-size=1280,400", "about:blank"}
-	args = append(flags, args...)
-	if os.Getuid() == 0 {
-		args = append([]string{"--no-sandbox"}, args...)
-	}
-	cmd := exec.CommandContext(t.Context(), program, args...)
-	cmd.WaitDelay = time.Minute
-	told, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	b := &browser{t: t}
-	t.Cleanup(func() {
-		_, _ = b.call("Browser.close", nil) // it writes into its folder until it is gone
-		_ = cmd.Wait()
-	})
-	var address string
-	lines := bufio.NewScanner(told)
-	for address == "" && lines.Scan() {
-		_, address, _ = strings.Cut(lines.Text(), "DevTools listening on ")
-	}
-	if address == "" {
-		t.Fatal("Chromium did not start")
-	}
-	go func() {
-		for lines.Scan() { // or it would wait
-		}
-	}()
-	if b.conn, _, err = websocket.DefaultDialer.Dial(address, nil); err != nil {
-		t.Fatal(err)
-	}
-	var target struct{ TargetID, SessionID string }
-	b.must("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
-	b.must("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &target)
-	b.session = target.SessionID
-	if script != "" {
-		b.must("Page.enable", nil, nil)
-		b.must("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": script}, nil)
-	}
-	b.must("Page.navigate", map[string]any{"url": url}, nil)
-	return b
-}
-
-// call asks the browser.
-func (b *browser) call(method string, params any) (json.RawMessage, error) {
-	if b.conn == nil {
-		return nil, nil
-	}
-	b.id++
-	ask := map[string]any{"id": b.id, "method": method, "params": params}
-	if b.session != "" && !strings.HasPrefix(method, "Browser.") {
-		ask["sessionId"] = b.session
-	}
-	if err := b.conn.WriteJSON(ask); err != nil {
-		return nil, err
-	}
-	for {
-		var answer struct {
-			ID     int
-			Result json.RawMessage
-			Error  *struct{ Message string }
-		}
-		_ = b.conn.SetReadDeadline(time.Now().Add(waittest.Long))
-		if err := b.conn.ReadJSON(&answer); err != nil {
-			return nil, err
-		}
-		if answer.ID == b.id && answer.Error != nil {
-			return nil, fmt.Errorf("%s: %s", method, answer.Error.Message)
-		} else if answer.ID == b.id {
-			return answer.Result, nil
-		}
-	}
-}
-
-func (b *browser) must(method string, params, into any) {
-	b.t.Helper()
-	result, err := b.call(method, params)
-	if err == nil && into != nil {
-		err = json.Unmarshal(result, into)
-	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-// eval gives the value of an expression in the page, as text.
-func (b *browser) eval(expression string) string {
-	b.t.Helper()
-	var got struct{ Result struct{ Value any } }
-	b.must("Runtime.evaluate", map[string]any{"expression": expression}, &got)
-	return fmt.Sprint(got.Result.Value)
+	return &browser{chromium.Open(t, url, script, flags...), t}
 }
 
 // shows waits until the page shows a line, "" for none.
@@ -163,7 +42,7 @@ func (b *browser) shows(want string) {
 		}
 	}()
 	waittest.Until(b.t, fmt.Sprintf("the overlay shows %.200q", want), func() bool {
-		last = b.eval(`(() => { const t = id => document.getElementById(id)?.textContent ?? ""; return document.getElementById("line")?.dataset.on === "yes" ? t("name") + ": " + t("said") : ""; })()`)
+		last = b.Eval(`(() => { const t = id => document.getElementById(id)?.textContent ?? ""; return document.getElementById("line")?.dataset.on === "yes" ? t("name") + ": " + t("said") : ""; })()`)
 		return last == want
 	})
 }
@@ -223,7 +102,7 @@ func (d *daemon) vanish() {
 func (b *browser) tells(words string) {
 	b.t.Helper()
 	waittest.Until(b.t, fmt.Sprintf("the preview says %q", words), func() bool {
-		told := b.eval(`document.getElementById("told")?.textContent ?? "no page"`)
+		told := b.Eval(`document.getElementById("told")?.textContent ?? "no page"`)
 		return told == words || words != "" && strings.Contains(told, words)
 	})
 }
@@ -278,15 +157,15 @@ func TestInChromium(t *testing.T) {
 		t.Errorf("the overlay counts as %d bodies", n)
 	}
 
-	if got := b.eval(`getComputedStyle(document.body).backgroundColor + getComputedStyle(document.documentElement).backgroundColor`); got != "rgba(0, 0, 0, 0)rgba(0, 0, 0, 0)" {
+	if got := b.Eval(`getComputedStyle(document.body).backgroundColor + getComputedStyle(document.documentElement).backgroundColor`); got != "rgba(0, 0, 0, 0)rgba(0, 0, 0, 0)" {
 		t.Errorf("the page is not transparent: %s", got)
 	}
-	b.eval(`const css = document.createElement("style"); css.innerHTML = ":root { --overlay-linger: 10ms; --overlay-fade: 0s; } #name { font-style: italic }"; document.head.append(css)`) // as OBS does
-	if got := b.eval(`getComputedStyle(document.getElementById("name")).fontStyle`); got != "italic" {
+	b.Eval(`const css = document.createElement("style"); css.innerHTML = ":root { --overlay-linger: 10ms; --overlay-fade: 0s; } #name { font-style: italic }"; document.head.append(css)`) // as OBS does
+	if got := b.Eval(`getComputedStyle(document.getElementById("name")).fontStyle`); got != "italic" {
 		t.Errorf("the styles of OBS do nothing: %s", got)
 	}
-	b.eval(`const bad = document.createElement("script"); bad.textContent = "window.ran = true"; document.head.append(bad)`)
-	if got := b.eval(`window.ran`); got != "<nil>" {
+	b.Eval(`const bad = document.createElement("script"); bad.textContent = "window.ran = true"; document.head.append(bad)`)
+	if got := b.Eval(`window.ran`); got != "<nil>" {
 		t.Errorf("another script runs: %s", got)
 	}
 
@@ -307,22 +186,22 @@ func TestInChromium(t *testing.T) {
 	const nasty = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>&amp;` + "\u202e\u2067\u0007"
 	room.Append(entry.KindSaid, line("g3", nasty))
 	b.shows(`aya: <img src=x onerror="window.ran=1"><script>window.ran=1</script>&amp;` + "\u2060\u2060\u2060")
-	if got := b.eval(`window.ran + " " + document.querySelectorAll("#text *, #name *").length`); got != "undefined 2" {
+	if got := b.Eval(`window.ran + " " + document.querySelectorAll("#text *, #name *").length`); got != "undefined 2" {
 		t.Errorf("a text became more than one: %s", got)
 	}
 	room.Append(entry.KindSaid, line("g4", strings.Repeat("あ", 10_000)))
 	waittest.Until(t, "the long text is there", func() bool {
-		return strings.HasPrefix(b.eval(`document.getElementById("said").textContent`), "あああ")
+		return strings.HasPrefix(b.Eval(`document.getElementById("said").textContent`), "あああ")
 	})
-	b.eval(`const ten = document.createElement("span"); ten.textContent = "あ".repeat(10); ten.style.cssText = "position:absolute;white-space:nowrap"; document.getElementById("line").append(ten);
+	b.Eval(`const ten = document.createElement("span"); ten.textContent = "あ".repeat(10); ten.style.cssText = "position:absolute;white-space:nowrap"; document.getElementById("line").append(ten);
 		const text = document.getElementById("text"); window.row = text.getBoundingClientRect().width - 2 * parseFloat(getComputedStyle(text).paddingInlineStart);
 		window.letter = ten.getBoundingClientRect().width / 10; ten.remove()`) // fonts differ
-	if got := b.eval(`Math.abs(Number(document.getElementById("line").dataset.pages) - 10_000 / (3 * Math.floor(window.row / window.letter))) < 3 && document.documentElement.scrollWidth <= innerWidth && document.getElementById("line").getBoundingClientRect().top >= 0`); got != "true" {
-		t.Errorf("10,000 letters without a space: %s pages, %s", b.eval(`document.getElementById("line").dataset.pages`), b.eval(`JSON.stringify(document.getElementById("line").getBoundingClientRect())`))
+	if got := b.Eval(`Math.abs(Number(document.getElementById("line").dataset.pages) - 10_000 / (3 * Math.floor(window.row / window.letter))) < 3 && document.documentElement.scrollWidth <= innerWidth && document.getElementById("line").getBoundingClientRect().top >= 0`); got != "true" {
+		t.Errorf("10,000 letters without a space: %s pages, %s", b.Eval(`document.getElementById("line").dataset.pages`), b.Eval(`JSON.stringify(document.getElementById("line").getBoundingClientRect())`))
 	}
 	room.Append(entry.KindStop, entry.Stop{From: "taro"})
 	b.shows("")
-	if got := b.eval(`document.getElementById("text").textContent`); got != "" {
+	if got := b.Eval(`document.getElementById("text").textContent`); got != "" {
 		t.Errorf("left behind by a STOP: %q", got)
 	}
 }

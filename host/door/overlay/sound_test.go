@@ -109,8 +109,8 @@ type sounding struct {
 func (b *browser) heard() (all []sounding) {
 	b.t.Helper()
 	var rows [][]any
-	if got := b.eval(`JSON.stringify(window.audioLog)`); json.Unmarshal([]byte(got), &rows) != nil {
-		b.t.Fatalf("the page has heard %q: %s", got, b.eval(`document.documentElement.outerHTML.slice(0, 300)`))
+	if got := b.Eval(`JSON.stringify(window.audioLog)`); json.Unmarshal([]byte(got), &rows) != nil {
+		b.t.Fatalf("the page has heard %q: %s", got, b.Eval(`document.documentElement.outerHTML.slice(0, 300)`))
 	}
 	for _, r := range rows {
 		s := sounding{what: r[0].(string), seconds: r[1].(float64), at: r[2].(float64)}
@@ -244,7 +244,7 @@ func TestSoundInChromium(t *testing.T) {
 	a.say("aya, good evening")
 	a.part("aya", "Two. ")
 	line := a.sounds("aya", "Two. ", 410) // which is ready first
-	if got := b.eval(`document.getElementById("said").textContent`); strings.Contains(got, "One") {
+	if got := b.Eval(`document.getElementById("said").textContent`); strings.Contains(got, "One") {
 		t.Errorf("before it sounds the page shows %q", got)
 	}
 	a.sounds("aya", "One. ", 730)
@@ -310,7 +310,7 @@ func TestSoundInChromium(t *testing.T) {
 		t.Errorf("%+v", began)
 	}
 
-	b.must("Page.navigate", map[string]any{"url": "about:blank"}, nil) // the other has its place then
+	b.Must("Page.navigate", map[string]any{"url": "about:blank"}, nil) // the other has its place then
 	a.mouths("kyoko", 0)
 	twice.tells("")
 	a.mouths("aya", 1)
@@ -329,7 +329,7 @@ func TestNoSoundBeforeAClick(t *testing.T) {
 		t.Errorf("the page counts as %d bodies", n)
 	}
 	for _, kind := range []string{"mousePressed", "mouseReleased"} {
-		b.must("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": 50, "y": 50, "button": "left", "clickCount": 1}, nil)
+		b.Must("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": 50, "y": 50, "button": "left", "clickCount": 1}, nil)
 	}
 	a.mouths("aya", 1)
 	b.tells("")

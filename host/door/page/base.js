@@ -36,7 +36,7 @@ function tell(what, ...args) { for (const p of allParts) try { p[what]?.(...args
 let token = "", locked = false;
 try { token = sessionStorage.getItem("token") || ""; } catch { /* private window */ }
 function hold(t) {
-  token = t; 
+  token = t;
   try { if (t) sessionStorage.setItem("token", t); else sessionStorage.removeItem("token"); } catch { /* private window */ }
   $("name").required = !($("name").hidden = !!t); // the token has a name of its own
 }
@@ -52,7 +52,7 @@ const holder = () => token ? { Authorization: "Bearer " + token } : {};
 async function call(path, body, method = body === undefined ? "GET" : "POST") {
   const opt = { method, headers: holder() }, used = token;
   if (body !== undefined) { opt.headers["Content-Type"] = "application/json"; opt.body = JSON.stringify(body); }
-  const r = await fetch(path, opt), answer = await r.json();
+  const r = await fetch(path, opt), answer = await r.json().catch(e => { if (r.ok) throw e; return {}; }); // a proxy says it in HTML
   if (r.status === 401 && used === token) lock(); // else another one was given meanwhile
   if (!r.ok) throw Object.assign(new Error(answer.detail || r.statusText), { status: r.status });
   return answer;

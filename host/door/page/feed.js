@@ -7,8 +7,8 @@ let low = 0, high = 0, live = true, pinned = true, unread = 0, busy = false, cat
 const ends = new Map(); // how lines ended, by their seq, for lines that are read later
 
 function line(kind, at, seq, why) {
-  const li = make("li", kind), when = make("a", "at"), b = why && seq && reason(li, seq);
-  when.append(Object.assign(make("time", "", new Date(at).toLocaleTimeString(lang, { hour: "2-digit", minute: "2-digit" })), { dateTime: at, title: date(at) }));
+  const li = make("div", kind), when = make("a", "at"), b = why && seq && reason(li, seq);
+  when.append(Object.assign(make("time", "", new Date(at).toLocaleTimeString(lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" })), { dateTime: at, title: date(at) }));
   when.href = "#" + encodeURIComponent(room) + "/" + seq;
   li.append(when, ...(b ? [b] : []));
   return li;
@@ -133,7 +133,7 @@ function settle() {
   requestAnimationFrame(() => {
     settling = false;
     const feed = $("feed");
-    if (marked && !catching && point(marked)) marked = 0;
+    if (marked && !catching && (high >= marked || live)) { point(marked); marked = 0; }
     if (pinned && live) { feed.scrollTop = feed.scrollHeight; unread = 0; }
     const away = !live || !pinned;
     $("newest").hidden = !away || !feed.childElementCount;
@@ -145,7 +145,7 @@ function settle() {
 function edge() {
   const feed = $("feed");
   if (busy || catching || !room || locked || !feed.clientHeight) return;
-  if (low > 0 && feed.scrollTop < 600) older(); else if (!live && feed.scrollHeight - feed.scrollTop - feed.clientHeight < 600) newer();
+  if (marked && !live) newer(); else if (low > 0 && feed.scrollTop < 600) older(); else if (!live && feed.scrollHeight - feed.scrollTop - feed.clientHeight < 600) newer();
 }
 // steady changes the feed without moving what is being read.
 function steady(change) {

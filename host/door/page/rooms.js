@@ -25,7 +25,7 @@ function faces() {
   if (now === drawnFaces) return;
   drawnFaces = now;
   $("faces").replaceChildren(...all.map(m => {
-    const li = make("li", m.is);
+    const li = make("li", m.is); li.title = m.name || m.id;
     li.append(face(m.id), make("span", "called", m.name || m.id), ...(m.is ? [make("span", "does", t("is" + m.is))] : []));
     return li;
   }));
@@ -35,7 +35,7 @@ function faces() {
 async function list() {
   const all = await call("/v1/rooms?limit=" + most);
   let none = false;
-  if (room && !all.rooms.some(r => r.name === room)) try { all.rooms.push(await call(ofRoom(room))); } catch (e) { none = e.status === 404; }
+  if (room && !all.rooms.some(r => r.name === room)) try { all.rooms.push(await call(ofRoom(room))); } catch (e) { none = e.status >= 400 && e.status < 500 && ![401, 429].includes(e.status); }
   $("room").title = all.next ? t("more") : "";
   return [all.rooms, none];
 }

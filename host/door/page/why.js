@@ -3,11 +3,11 @@ function reason(li, seq) {
   const path = "/v1/rooms/" + encodeURIComponent(room) + "/entries/" + seq, box = make("div", "reason"), b = press("why", "?", async () => {
     const shown = b.getAttribute("aria-expanded") === "true"; b.setAttribute("aria-expanded", String(!shown));
     if (shown) { box.remove(); return; }
-    const said = make("pre"); box.replaceChildren(said, fold(t("prompt"), async d => {
+    const reads = make("div"); box.replaceChildren(reads, fold(t("prompt"), async d => {
       try { const all = (await call(path + "/prompts")).prompts; d.append(...(all.length ? all.map(prompt) : [make("p", "", t("unasked"))])); } catch (e) { d.append(make("p", "", e.message)); }
     }));
     li.append(box);
-    try { said.textContent = (await call(path + "/why")).text; } catch (e) { said.textContent = e.message; }
+    try { reads.append(...decided(await call(path + "/why"))); } catch (e) { reads.append(make("p", "", e.message)); }
   });
   for (const [name, value] of [["title", t("why")], ["aria-label", t("why")], ["aria-expanded", "false"]]) b.setAttribute(name, value); return b;
 }
@@ -19,3 +19,14 @@ function prompt(p) {
   return box;
 }
 
+// decided is a decision in the words of the reader's language: what came of it, by which rule, and what each one wished;
+// and folded up what the daemon wrote down about it, which is English.
+function decided(w) {
+  const d = w.decision || {}, wish = words[lang].wish, table = make("table"), cells = (tag, all) => { const tr = make("tr"); tr.append(...all.map(x => make(tag, "", x))); return tr; };
+  const head = d.outcome === "grant" ? t("granted", { who: called(d.speaker) }) : words[lang][d.outcome] || d.outcome, record = fold(t("record"), box => box.append(pre));
+  const pre = Object.assign(make("pre", "", w.text), { lang: "en" });
+  table.append(cells("th", ["", t("wishes"), t("importance"), t("lostrounds"), t("note")]));
+  for (const c of d.ranking || []) table.append(cells("td", [called(c.who), wish[c.standing] || c.standing, String(c.importance), String(c.debt ?? 0), c.note || ""]));
+  if (!d.outcome) return [pre];
+  return [make("p", "", head + (words[lang].rule[d.rule] ? " — " + words[lang].rule[d.rule] : "")), ...(d.ranking?.length ? [table] : []), record];
+}

@@ -31,7 +31,7 @@ async function reckon() {
       if (of !== room) continue;
       [tales, family] = [c.compressions, b.branches]; picture();
       if (tale) await unfold(tale, true);
-    } catch (e) { if (of === room && !locked) { $("bygone").hidden = e.status === 404; $("pasttold").textContent = e.message; } }
+    } catch (e) { if (of === room && !locked) { $("bygone").hidden = e.status === 404; $("pasttold").textContent = e.status === 404 ? "" : e.message; } }
   }
   reckoning = false;
 }
