@@ -31,10 +31,10 @@
         if (mine !== turn) return;
         if (got.head < head) $("loglines").replaceChildren(); // another daemon
         head = got.head;
-        const below = $("loglines").scrollHeight - $("loglines").scrollTop - $("loglines").clientHeight < 40;
+        const below = $("logscroll").scrollHeight - $("logscroll").scrollTop - $("logscroll").clientHeight < 40;
         $("loglines").append(...got.lines.map(line));
         while ($("loglines").childElementCount > most) $("loglines").firstElementChild.remove();
-        if (below) $("loglines").scrollTop = $("loglines").scrollHeight;
+        if (below) $("logscroll").scrollTop = $("logscroll").scrollHeight;
         $("logtold").textContent = $("loglines").childElementCount ? "" : t("nolog");
         if (!got.head) await pause(2000);
       } catch (e) {
