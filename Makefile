@@ -1,4 +1,4 @@
-# Verbs: build plugins run test check bench fuzz deb release. Each installs what it needs.
+# Verbs: build plugins run test check cross stage soak bench fuzz deb release. Each installs what it needs.
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GO         ?= go
@@ -23,7 +23,7 @@ HANDLED  := $(shell find abi sdk/go plugins -type f -not -name '*_test.go') go.m
 JS = host/module/js/npm
 TAGS = $(shell test -f $(JS)/node_modules/.package-lock.json && echo -tags npm)
 
-.PHONY: build plugins run test check bench fuzz deb release packages npm js clean
+.PHONY: build plugins run test check cross stage soak bench fuzz deb release packages npm js clean
 
 build: $(WASM) js
 	$(GO) build -trimpath -buildvcs=auto $(TAGS) -o bin/companiond ./cmd/companiond
@@ -66,7 +66,7 @@ test: packages build
 	@for d in host/testdata/agents host/testdata/agents7; do if [ -d $$d/node_modules ]; then npm test --silent --prefix $$d || exit 1; fi; done
 
 # What tests use besides Go. Debian packages: wasm-validate, file systems to pull the plug of, what builds the examples in C and
-# Rust, and what handlers are tested against: a voice, a chat, OBS on a screen of its own, and what hears the VMC protocol. From npm: agents
+# Rust, what reads manual pages and units, and what handlers are tested against: a voice, a chat, OBS on a screen of its own, and what hears the VMC protocol. From npm: agents
 # and judges of the MCP door, a client of VTube Studio, and what JavaScript runs in. ngircd is for tests alone, and does not
 # run as a service. Where something cannot be installed, its tests say that they were skipped.
 packages: npm
@@ -81,8 +81,8 @@ install = if (for c in $(1); do command -v $$c >/dev/null || exit 1; done); then
 	  echo "$(2) could not be installed: some tests will be skipped"; \
 	else echo "not all of $(2) is installed: some tests will be skipped"; fi
 
-COMMANDS = wasm-validate mkfs.ext4 wasm-ld rustc
-DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32
+COMMANDS = wasm-validate mkfs.ext4 wasm-ld rustc mandoc systemd-analyze
+DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32 mandoc systemd
 STAGE_COMMANDS = espeak-ng oscdump ngircd obs Xvfb chromium
 STAGE = espeak-ng liblo-tools ngircd obs-studio obs-plugins xvfb fonts-noto-cjk chromium
 NPM = $(JS) host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/door/page/testdata/axe host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript sdk/examples/extism plugins/vts/studiotest/testdata/vtubestudio
@@ -97,12 +97,24 @@ npm:
 	@touch $@
 
 check:
-	@out=$$(gofmt -l abi bench characters cmd host plugins sdk); if [ -n "$$out" ]; then echo "gofmt -w $$out"; exit 1; fi
+	@out=$$(gofmt -l abi bench characters cmd dist host plugins sdk); if [ -n "$$out" ]; then echo "gofmt -w $$out"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	GOOS=wasip1 GOARCH=wasm $(GO) build ./abi ./sdk/go/... ./characters/...
 	@for p in $(GUESTS); do GOOS=wasip1 GOARCH=wasm $(GO) -C plugins/$$p build -buildmode=c-shared -o /dev/null . || exit 1; done
 	$(GO) test ./host ./cmd/companiond -run "Floors|Owners|Pure|PackageComments|Guests|Documents"
+
+# All that is built for others than this system is looked through there, tests included. darwin/amd64 and linux/arm64 have no files
+# of their own.
+cross:
+	GOOS=windows GOARCH=amd64 $(GO) vet $(TAGS) ./...
+	GOOS=darwin GOARCH=arm64 $(GO) vet $(TAGS) ./...
+
+stage: packages build bin/share bin/deb/$(shell $(GO) env GOARCH)
+	@TAGS="$(TAGS)" GO=$(GO) .ci/stage
+
+soak: build
+	@TAGS="$(TAGS)" GO=$(GO) .ci/soak
 
 # What others install. The same commit gives the same bytes: its time is that of all files. A commit without a tag is a version
 # before all that have one.
@@ -112,21 +124,35 @@ DEBS     = amd64 arm64
 RELEASES = linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64
 FOR      = CGO_ENABLED=0 GOOS=$(word 1,$(subst _, ,$(1))) GOARCH=$(word 2,$(subst _, ,$(1))) $(GO) build -trimpath -buildvcs=false $(TAGS) -ldflags='-s -X github.com/companiond/companiond/cmd/companiond/built.release=$(VERSION)' -o $(2) ./cmd/companiond
 
-deb: js $(DEBS:%=bin/deb/%)
+# Pages for man and completions, which the program writes itself.
+bin/share: FORCE
+	@rm -rf $@ && mkdir -p $@/man1 $@/man5
+	$(GO) build -trimpath -buildvcs=false $(TAGS) -ldflags='-X github.com/companiond/companiond/cmd/companiond/built.release=$(VERSION)' -o $@/companiond ./cmd/companiond
+	SOURCE_DATE_EPOCH=$(EPOCH) $@/companiond man > $@/man1/companiond.1
+	SOURCE_DATE_EPOCH=$(EPOCH) $@/companiond man companiond.toml > $@/man5/companiond.toml.5
+	for s in bash zsh fish; do $@/companiond completion $$s > $@/companiond.$$s || exit 1; done
+	gzip -n9k $@/man1/companiond.1 $@/man5/companiond.toml.5
+
+deb: js bin/share $(DEBS:%=bin/deb/%)
 
 bin/deb/%: FORCE
 	@mkdir -p $@
 	$(call FOR,linux_$*,$@/companiond)
 	SOURCE_DATE_EPOCH=$(EPOCH) ARCH=$* VERSION=$(VERSION) $(GO) tool -modfile=dist/tools/go.mod nfpm package -f dist/deb/nfpm.yaml -p deb -t bin/companiond_$*.deb
 
-release: js $(RELEASES:%=bin/release/%)
-	cd bin && sha256sum companiond_*.tar.gz > SHA256SUMS
+release: js bin/share $(RELEASES:%=bin/release/%)
+	cd bin && sha256sum companiond_*.tar.gz companiond_*.zip > SHA256SUMS
 
-bin/release/%: FORCE
-	@rm -rf $@ && mkdir -p $@/companiond
+# Windows has a zip, which Explorer opens; Debian's package zip makes it.
+bin/release/%: FORCE | bin/share
+	@rm -rf $@ bin/companiond_$*.* && mkdir -p $@/companiond/share $@/companiond/characters
 	$(call FOR,$*,$@/companiond/companiond$(if $(findstring windows,$*),.exe))
-	cp -r companiond.toml README.md README.ja.md LICENSE docs $@/companiond && mkdir $@/companiond/characters && cp characters/*.talk.txt $@/companiond/characters
-	tar --sort=name --mtime=@$(EPOCH) --owner=0 --group=0 --numeric-owner --mode=u+rwX,go+rX,go-w -C $@ -c companiond | gzip -n > bin/companiond_$*.tar.gz
+	@cp -r --parents companiond.toml README.md README.ja.md CHANGELOG.md LICENSE docs abi/ABI.md $@/companiond
+	@cp characters/*.talk.txt $@/companiond/characters
+	@$(if $(findstring windows,$*),rmdir $@/companiond/share,cp bin/share/man?/*[15] bin/share/companiond.*sh $@/companiond/share)
+	@find $@ -exec touch -h -d @$(EPOCH) {} + && chmod -R u+rwX,go+rX,go-w $@
+	$(if $(findstring windows,$*),cd $@ && find companiond | LC_ALL=C sort | TZ=UTC zip -qX@ ../../companiond_$*.zip, \
+	  tar --sort=name --owner=0 --group=0 --numeric-owner -C $@ -c companiond | gzip -n > bin/companiond_$*.tar.gz)
 
 FORCE:
 

@@ -177,7 +177,11 @@ func openJS(h *Host, _ module.HostCalls) (module.Engine, error) {
 }
 
 func openScript(h *Host, calls module.HostCalls) (module.Engine, error) {
-	return script.New(script.Config{Host: calls, Log: h.log}), nil
+	c := script.Config{Host: calls, Log: h.log}
+	if h.journal != nil { // on the bench nothing is kept
+		c.Recall = h.memory.Recall
+	}
+	return script.New(c), nil
 }
 
 func openPrompt(h *Host, calls module.HostCalls) (module.Engine, error) {

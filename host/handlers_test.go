@@ -15,18 +15,6 @@ import (
 	"github.com/companiond/companiond/host/logtest"
 )
 
-// lampProgram makes a program of the lamp and gives its path.
-func lampProgram(t testing.TB) string {
-	t.Helper()
-	out := filepath.Join(t.TempDir(), "lamp")
-	if b, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", out, "./testdata/lamp").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, b)
-	}
-	return out
-}
-
-const handlerRoom = "[room.main]\nsilence = \"0s\"\npatience = \"10s\"\nfloor = \"30s\"\npace = \"0s\"\n"
-
 // TestHandlerActs: what a companion plays of a handler's actions is carried out by its module, in WebAssembly or
 // as a program, held to the handler's schema; what comes of it is in the journal, and a handler that fails or hangs costs
 // that action.

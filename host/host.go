@@ -25,12 +25,14 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/blob"
 	"github.com/companiond/companiond/host/cast"
+	"github.com/companiond/companiond/host/check"
 	"github.com/companiond/companiond/host/compress"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/chat"
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/listen"
 	"github.com/companiond/companiond/host/door/mcp"
+	"github.com/companiond/companiond/host/door/ops"
 	"github.com/companiond/companiond/host/door/overlay"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/door/socket/neuro"
@@ -54,6 +56,7 @@ import (
 	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/process"
 	"github.com/companiond/companiond/host/namekey"
+	"github.com/companiond/companiond/host/observed"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
@@ -104,7 +107,7 @@ type Host struct {
 	secrets func(string) (string, error)
 	ready   chan struct{}
 	addr    string       // set before ready is closed
-	hose    *net.TCPAddr // nil: the Firehose has no address of its own
+	hose    net.Listener // nil: the Firehose has no address of its own
 
 	reloading sync.Mutex    // guards what follows, and one at a time reloads
 	inForce   config.Config // of what a running daemon takes, the newest
@@ -130,6 +133,8 @@ type Host struct {
 	compress    *compress.Service
 	projects    *projects // nil in a house without any
 	perceptions *perception.Queues
+	ops         *ops.Door // nil: nobody watches
+	seen        *observed.Rooms
 	feed        *socket.Feed
 	agents      *mcp.Door
 	server      *http.Server
@@ -170,7 +175,8 @@ func (h *Host) Run(ctx context.Context) (err error) {
 		return err
 	}
 	h.journal, h.stores = db, db
-	defer func() { err = errors.Join(err, h.journal.Close()) }()
+	defer func() { err = errors.Join(err, db.Close()) }()
+	h.buildOps()
 	defer func() { err = errors.Join(err, h.closeEngines()) }()
 	if err := h.buildRooms(); err != nil {
 		return err
@@ -180,13 +186,16 @@ func (h *Host) Run(ctx context.Context) (err error) {
 	if err := h.buildForget(ctx, db); err != nil || ctx.Err() != nil {
 		return err
 	}
+	if err := h.ops.Open(h.cfg.Door.Ops); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.ops.Close()) }()
 	doors, hose, err := listen.Open(h.cfg, h.log)
 	if err != nil {
 		return err
 	}
 	listeners := []net.Listener{doors}
-	if hose != nil {
-		h.hose = hose.Addr().(*net.TCPAddr)
+	if h.hose = hose; hose != nil {
 		listeners = append(listeners, hose)
 	}
 	if err := h.buildDoors(doors.Addr()); err != nil {
@@ -210,7 +219,7 @@ func (h *Host) buildRooms() (err error) {
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err
 	}
-	if h.folder, err = h.newFolders(grants, func(folder.Change) { h.tellCast(context.Background()) }); err != nil {
+	if h.folder, err = h.newFolders(grants, h.changed); err != nil {
 		return err
 	}
 	found, err := folder.IDs(h.cfg.Modules.Characters, h.engines...)
@@ -245,7 +254,7 @@ func (h *Host) newRegistry(house *cast.House) (*registry.Registry, error) {
 	}
 	return registry.New(registry.Config{
 		Room: room.Config{
-			Journal: h.journal, NewID: newID, House: house, Log: h.log, Here: h.here, Named: h.named, Conversed: h.conversed, Heard: h.memory.Heard,
+			Journal: h.journal, NewID: newID, House: house, Log: h.log, Here: h.here, Named: h.named, Conversed: h.conversed, Heard: h.memory.Heard, Wrote: h.seen.Wrote,
 			Asks: house.Asks, Filter: h.filter, Kept: func(companion string, p abi.Percept) { h.perceptions.Add(companion, p) },
 			Told: func(room string, now history.Book) { h.compress.Told(room, now) },
 			Find: func(id string) (room.Companion, bool) { return loaded(h.folder.Companion(id)) },
@@ -262,36 +271,8 @@ func (h *Host) newRegistry(house *cast.House) (*registry.Registry, error) {
 
 // readRoom reads what a room was opened with.
 func readRoom(name string, settings []byte) (room.Settings, error) {
-	r, problems := config.ReadRoom(name, settings)
-	if r.Companion != "" {
-		const why = "is for rooms of the configuration: whoever names no companion asks nowhere else"
-		problems = append(problems, config.Problem{Key: "companion", Message: why, Severity: config.Error})
-	}
-	if r.CallsMinute != 0 || r.CallsDay != 0 || r.CostDay != 0 {
-		const why = "bounds on calls are for rooms of the configuration"
-		problems = append(problems, config.Problem{Key: "calls_minute", Message: why, Severity: config.Error})
-	}
-	if r.Compress == config.CompressAuto {
-		const why = "approves in advance, which a person does in the configuration; write \"ask\""
-		problems = append(problems, config.Problem{Key: "compress", Message: why, Severity: config.Error})
-	}
-	var mistakes []string
-	var field string // of the first
-	for _, p := range problems {
-		if p.Severity == config.Error {
-			if mistakes == nil {
-				field = p.Key
-			}
-			why := strings.TrimPrefix(p.Key+": "+p.Message, ": ")
-			if p.Hint != "" {
-				why += " (" + p.Hint + ")"
-			}
-			mistakes = append(mistakes, why)
-		}
-	}
-	if len(mistakes) > 0 {
-		err := abi.Errorf(abi.CodeInvalid, "%s", strings.Join(mistakes, "; "))
-		err.Field = field
+	r, err := check.Opening(name, settings)
+	if err != nil {
 		return room.Settings{}, err
 	}
 	return settingsOf(r), nil
@@ -363,9 +344,10 @@ func (h *Host) warnOfNames() {
 func (h *Host) buildDoors(at net.Addr) error {
 	h.addr = at.String()
 	h.waiting, h.goHome = context.WithCancel(context.Background())
+	limited := h.ops.Dropped("http")
 	g, err := guard.New(guard.Config{
 		Listen: h.addr, Hosts: h.cfg.Door.Hosts, Origins: h.cfg.Door.Origins,
-		Tokens: h.tokens, TokensOnly: !h.cfg.GuestsAllowed(), Rate: guard.PerSecond(h.cfg.Door.Rate), Burst: 2 * h.cfg.Door.Rate,
+		Tokens: h.tokens, TokensOnly: !h.cfg.GuestsAllowed(), Rate: guard.PerSecond(h.cfg.Door.Rate), Burst: 2 * h.cfg.Door.Rate, Limited: func() { limited("rate") },
 		MaxBodyAt: map[string]int64{"/mcp": mcp.MaxBody, "/v1/chat/completions": chat.MaxBody, "/add": web.MaxAdd, "/perception": web.MaxPerception, "/v1/companions": web.MaxPerception, "/v1/characters": files.MaxBody},
 	}, h.log)
 	if err != nil {
@@ -373,10 +355,10 @@ func (h *Host) buildDoors(at net.Addr) error {
 	}
 	h.agents = mcp.New(mcp.Config{
 		Rooms: members{h.rooms}, Tokens: h.tokens, Version: h.version.Version, Log: h.log, MaxSessions: h.cfg.Door.MaxClients, MaxStreams: h.cfg.Door.MaxClients,
-		Conversations: h.converse(), Search: h.search, Compressing: h.compress, Cards: h.cards, Meant: h.perceptions.Meant, RequireSpec: h.cfg.Door.RequireSpec, Stopping: h.waiting,
+		Conversations: h.converse(), Search: h.search, Compressing: h.compress, Cards: h.cards, Meant: h.perceptions.Meant, RequireSpec: h.cfg.Door.RequireSpec, Stopping: h.waiting, Dropped: h.ops.Dropped("mcp"),
 	})
 	h.feed = socket.New(socket.Config{
-		Rooms: members{h.rooms}, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting, Listens: h.agents.Listens,
+		Rooms: members{h.rooms}, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting, Listens: h.agents.Listens, Dropped: h.ops.Dropped("socket"),
 		Games:   neuro.Config{Tell: h.perceptions.Tell, Plays: h.house.Plays, NewID: newID},
 		Session: h.perceptions.Meant, Speaks: h.house.Speaks, See: h.senses.See, Usual: h.usual,
 		Lives: func(id string) bool { return slices.Contains(h.house.Residents(), id) },
@@ -397,7 +379,8 @@ func (h *Host) buildDoors(at net.Addr) error {
 		return err
 	}
 	h.buildSummoner(at)
-	h.server = guard.Server(h.atHose(chat.Errors(g.Handler(h.feed.Relay(h.noticed(g.CheckOrigin, guard.Mux(mux)))))), h.log)
+	h.server = guard.Server(listen.AtHose(h.hose, h.rooms.Usual, chat.Errors(g.Handler(h.feed.Relay(h.noticed(g.CheckOrigin, guard.Mux(mux)))))), h.log)
+	h.server.ConnState = h.ops.Connection
 	return nil
 }
 

@@ -19,10 +19,12 @@ const house = "github.com/companiond/companiond/"
 // floors only: never its neighbour, never upward. A pattern ending in /...
 // stands for packages that do not import each other.
 var floors = [][]string{
-	{"abi", "host/waittest", "host/logtest"},
+	{"abi", "host/waittest", "host/logtest", "dist/systemd"},
 	{"host/service", "host/lately"},
 	{"abi/plain", "sdk/go"},
 	{"sdk/go/words", "sdk/go/process/wire", "sdk/go/talk/stage"},
+	{"sdk/go/talk/person", "sdk/go/talk/plain"},
+	{"sdk/go/talk/lines"},
 	{"sdk/go/talk", "sdk/go/process"},
 	{"plugins/voice/sound", "plugins/voice/reading"},
 	{"plugins/voice/engine"},
@@ -45,7 +47,7 @@ var floors = [][]string{
 	{"host/memory/fact"},
 	{"host/memory/dates", "host/memory/doubt"},
 	{"host/memory/recall", "host/memory/near", "host/memory/extract", "host/memory/hearing", "host/history/marks"},
-	{"host/config", "host/card", "host/room/cast", "host/room/queue", "host/room/life", "host/forget/origin", "host/forget/known"},
+	{"host/config", "host/card", "host/room/cast", "host/room/queue", "host/room/turns", "host/room/life", "host/forget/origin", "host/forget/known"},
 	{"host/room/fold", "host/identity", "host/bench/world", "host/conversations/view", "host/conversations/terms"},
 	{"host/room/rules"},
 	{"host/room/replay"},
@@ -60,14 +62,14 @@ var floors = [][]string{
 	{"host/journal", "host/module", "host/model", "host/memory/ask", "host/child", "host/child/warden", "host/module/wasm/codecache", "host/module/wasm/wasmtest"},
 	{"host/module/wasm/compiler"},
 	{"host/module/wasm/compiler/compilertest"},
-	{"host/context/layout", "host/context/kept", "host/module/js/npm", "host/module/wasm/fuel", "host/module/wasm/sig", "host/module/wasm/memory", "host/module/wasm/snapshot", "host/module/wasm/drive", "host/module/wasm/meter", "host/module/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/journaltest/storetest", "host/journal/statedir", "host/namekey", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover", "host/forget/scrub"},
+	{"host/context/layout", "host/context/kept", "host/module/js/npm", "host/module/wasm/fuel", "host/module/wasm/sig", "host/module/wasm/memory", "host/module/wasm/snapshot", "host/module/wasm/drive", "host/module/wasm/meter", "host/module/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/journaltest/storetest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover", "host/forget/scrub"},
 	{"host/journal/sqlite/store", "host/journal/swap", "host/model/reach", "host/module/wasm/wasi"},
 	{"host/module/wasm/border", "host/journal/sqlite/schema", "host/journal/sqlite/branch", "host/journal/sqlite/erasure", "host/journal/sqlite/words", "host/journal/sqlite/keys", "host/forget/ledger"},
 	{"host/journal/sqlite"},
 	{"host/module/prompt/spoken", "host/module/prompt/digest"},
 	{"host/module/wasm", "host/module/process", "host/module/prompt", "host/module/script", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action", "host/summon", "host/backup"},
 	{"host/module/js", "host/module/extism", "host/module/folder/foldertest", "host/module/files"},
-	{"host/cast", "host/fetch", "host/rooms", "host/context/told", "host/models", "host/memory/meaning", "host/search"},
+	{"host/cast", "host/fetch", "host/rooms", "host/observed", "host/context/told", "host/models", "host/memory/meaning", "host/search"},
 	{"host/room/loop", "host/room/glance", "host/room/offer", "host/room/words"},
 	{"host/room/votes", "host/room/voice", "host/room/senses", "host/room/body", "host/room/looptest"},
 	{"host/room"},
@@ -84,10 +86,11 @@ var floors = [][]string{
 	{"host/door/mcp/tools"},
 	{"host/door/page", "host/door/web/conversations", "host/door/web/memories", "host/door/web/past", "host/door/web/handlers", "host/door/web/files", "host/door/web/logs"},
 	{"host/door/web", "host/door/socket", "host/door/mcp", "host/door/chat", "host/door/overlay"},
-	{"host/check", "host/config/differ", "host/door/listen", "host/control"},
+	{"host/check", "host/config/differ", "host/door/listen", "host/control", "host/namekey"},
+	{"host/door/ops"},
 	{"host/doctor"},
 	{"host"},
-	{"cmd/companiond/paint", "cmd/companiond/built", "cmd/companiond/unit", "cmd/companiond/manage"},
+	{"cmd/companiond/paint", "cmd/companiond/built", "cmd/companiond/unit", "cmd/companiond/manage", "cmd/companiond/tokens", "cmd/companiond/manual", "cmd/companiond/install"},
 	{"cmd/companiond/memories", "cmd/companiond/history", "cmd/companiond/handlers", "cmd/companiond/create", "cmd/companiond/play", "cmd/companiond/backup", "cmd/companiond/replay", "cmd/companiond/check", "cmd/companiond/doctor"},
 	{"cmd/companiond"},
 }
@@ -95,8 +98,8 @@ var floors = [][]string{
 // pure packages decide; they reach nothing. bare ones use the standard library
 // alone.
 var (
-	pure = []string{"host/spell", "host/search/gram", "host/forget/scrub", "host/forget/origin", "host/forget/known", "host/context/quote", "host/context/window", "host/context/layout", "host/model/tokens", "host/conversation", "host/history", "host/history/marks", "host/history/alike", "host/history/keep", "host/history/judge", "host/history/extract", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/emotion", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/config/differ", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools", "host/room/fold", "host/memory/wording", "host/memory/lineage", "host/memory/dates", "host/memory/doubt", "host/memory/fact", "host/memory/recall", "host/memory/near", "host/memory/extract", "host/memory/hearing", "host/memory/ask", "host/model/shape", "host/model/vectors", "host/limits", "host/history/parts", "host/module/prompt/digest", "plugins/obs/subtitle", "plugins/chat/line", "plugins/chat/pick"}
-	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk", "sdk/go/talk/stage"}
+	pure = []string{"host/spell", "host/search/gram", "host/forget/scrub", "host/forget/origin", "host/forget/known", "host/context/quote", "host/context/window", "host/context/layout", "host/model/tokens", "host/conversation", "host/history", "host/history/marks", "host/history/alike", "host/history/keep", "host/history/judge", "host/history/extract", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/emotion", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/config/differ", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/turns", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools", "host/room/fold", "host/memory/wording", "host/memory/lineage", "host/memory/dates", "host/memory/doubt", "host/memory/fact", "host/memory/recall", "host/memory/near", "host/memory/extract", "host/memory/hearing", "host/memory/ask", "host/model/shape", "host/model/vectors", "host/limits", "host/history/parts", "host/module/prompt/digest", "plugins/obs/subtitle", "plugins/chat/line", "plugins/chat/pick"}
+	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk", "sdk/go/talk/stage", "sdk/go/talk/person", "sdk/go/talk/plain", "sdk/go/talk/lines"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}
 	// clocks are what a pure package may not use of package time: the time comes
@@ -130,6 +133,7 @@ var owners = map[string]string{
 	"modernc.org/sqlite":                       "host/journal/sqlite",
 	"pgregory.net/rapid":                       "host/journal/journaltest",
 	"github.com/gempir/go-twitch-irc/v4":       "plugins/chat/twitch",
+	"github.com/prometheus/client_golang":      "host/door/ops",
 }
 
 // shared are the exceptions to owners, each with its reason.

@@ -116,24 +116,6 @@ func TestOneSourceTwoCarriers(t *testing.T) {
 	}
 }
 
-// install puts a program into a folder the way careful tools do.
-func install(t testing.TB, from, dir, name string) {
-	t.Helper()
-	b, err := os.ReadFile(from)
-	if err == nil {
-		err = os.MkdirAll(dir, 0o755)
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, name+".tmp"), b, 0o755)
-	}
-	if err == nil {
-		err = os.Rename(filepath.Join(dir, name+".tmp"), filepath.Join(dir, name))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 const clerkRoom = "[room.main]\nsilence = \"0s\"\npatience = \"10s\"\npace = \"0s\"\n[module.clerk]\nprogram = \"my-clerk\"\n"
 
 // TestProgramInARoom: a program that the configuration names is a companion like others: it talks, keeps its

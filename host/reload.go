@@ -29,7 +29,7 @@ func (h *Host) Reload(ctx context.Context) (r control.Report, err error) {
 	defer h.reloading.Unlock()
 	done := h.service.Reload()
 	defer func() {
-		if err != nil {
+		if h.ops.Reloaded(err); err != nil {
 			h.log.Error("the configuration was not read anew; what was in force is", "err", err)
 			done("reload failed: " + err.Error())
 			return

@@ -17,7 +17,7 @@ import (
 func (h *Host) run(ctx context.Context, listeners ...net.Listener) error {
 	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	fell := make(chan error, 18) // what ended before it was asked to
+	fell := make(chan error, 19) // what ended before it was asked to
 	running := 0
 	start := func(f func() error) {
 		running++
@@ -72,6 +72,9 @@ func (h *Host) run(ctx context.Context, listeners ...net.Listener) error {
 	if l != nil {
 		serve(own, l)
 	}
+	if h.ops != nil {
+		start(h.ops.Serve)
+	}
 	var err error
 	for ready, going := h.folder.Ready(), true; going; {
 		select {
@@ -87,7 +90,7 @@ func (h *Host) run(ctx context.Context, listeners ...net.Listener) error {
 	}
 	rest() // handlers end what they carry out while the rooms can still be told
 	<-rested
-	err = errors.Join(err, h.shut(stop), own.Close())
+	err = errors.Join(err, h.shut(stop), own.Close(), h.ops.Close())
 	for ; running > 0; running-- {
 		err = errors.Join(err, <-fell)
 	}
@@ -106,7 +109,7 @@ func (h *Host) open(ctx context.Context) {
 		h.log.Warn(id + " " + why)
 	}
 	if h.hose != nil {
-		h.log.Info("the Firehose of aikyo's clients is open", "listen", "ws://"+h.hose.String(), "room", h.rooms.Usual())
+		h.log.Info("the Firehose of aikyo's clients is open", "listen", "ws://"+h.hose.Addr().String(), "room", h.rooms.Usual())
 	}
 	h.log.Info("companiond is ready", "listen", "http://"+h.addr, "rooms", len(h.cfg.Rooms), "companions", len(h.folder.Companions()))
 	h.service.Ready(h.state())

@@ -181,15 +181,6 @@ func (h *home) named(ids ...string) (found []string) {
 	return found
 }
 
-func (h *home) kinds(kind entry.Kind) (all []entry.Entry) {
-	for _, e := range h.entries("main") {
-		if e.Kind == kind {
-			all = append(all, e)
-		}
-	}
-	return all
-}
-
 // bodies counts those that play.
 func (h *home) bodies() (n int) {
 	for _, e := range h.kinds(entry.KindBody) {

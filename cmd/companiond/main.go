@@ -101,6 +101,9 @@ func verbs() []verb {
 		{"restore", "FILE [-only PART,...] [-force] [-config FILE] [-o json]", "put back what a backup has, while no daemon runs", restoreVerb},
 		{"replay", "[-room ROOM] [JOURNAL]", "run a journal through the rules again and report the first difference", replayVerb},
 		{"bench", "[-cast NAME,...] [-policy NAME,...] [-talks N] [-seed TEXT] [-o json]", "measure the turn policies with simulated casts, beside others' rules", benchVerb},
+		{"service", "install [-config FILE] [-system] [-dry-run] | remove [-system] [-dry-run]", "have the service manager of this machine start companiond, where no package does, or no longer", serviceVerb},
+		{"man", "[companiond | companiond.toml]", "write the manual page of companiond, or of its settings", manVerb},
+		{"completion", "bash | zsh | fish", "write what a shell completes companiond's arguments by", completionVerb},
 		{"version", "[-o json]", "print the version", versionVerb},
 		{"help", "[VERB]", "list the verbs, or show one with its flags", helpVerb},
 	}

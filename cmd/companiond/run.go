@@ -49,6 +49,7 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 	if warning != "" {
 		log.Warn(warning)
 	}
+	log.Info("companiond is starting", "version", built.Version().Version, "characters", cfg.Modules.Characters)
 	if t.getenv("GOGC") == "" {
 		debug.SetGCPercent(host.CollectAt)
 	}

@@ -5,20 +5,15 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/cmd/companiond/tokens"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/identity"
 )
-
-// tokensHead begins a tokens file that the verb makes.
-const tokensHead = "# Who may connect, a line each: NAME KIND SCOPES sha256:HEX. Made by companiond token.\n"
 
 // tokenVerb makes a token, shows it once, and keeps its hash.
 func tokenVerb(t *term, _ context.Context, args []string) error {
@@ -45,7 +40,7 @@ func tokenVerb(t *term, _ context.Context, args []string) error {
 	}
 	token := identity.New(func(b []byte) { _, _ = rand.Read(b) }) // crypto/rand never fails
 	h.Hash = identity.Hash(token)
-	if err := appendToken(*file, h); err != nil {
+	if err := tokens.Append(*file, h); err != nil {
 		return err
 	}
 	fmt.Fprintf(t.err, "This is the token of %s; it is shown this once. %s keeps only its hash; restart the daemon to use it.\n", h.Name, *file)
@@ -89,94 +84,11 @@ func (t *term) secretFile(value string) (string, error) {
 	return filepath.Join(dir, name), nil
 }
 
-// lockWait is how long a companiond token waits for another one.
-const lockWait = 2 * time.Second
-
-// lockTokens keeps a tokens file to one writer, or a token that was shown could
-// be missing from it.
-func lockTokens(path string) (unlock func(), err error) {
-	lock := path + ".lock"
-	for end := time.Now().Add(lockWait); ; time.Sleep(10 * time.Millisecond) {
-		f, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		switch {
-		case err == nil:
-			_ = f.Close()                              // it is empty
-			return func() { _ = os.Remove(lock) }, nil // what stays is named by whoever meets it
-		case !errors.Is(err, fs.ErrExist):
-			return nil, fmt.Errorf("lock tokens: %w", err)
-		case time.Now().After(end):
-			return nil, fmt.Errorf("another companiond token is at work, or one was killed: if not, remove %s", lock)
-		}
-	}
-}
-
 // isCredential says whether a file is the service manager's, whose access lists
 // look like rights of the group.
 func (t *term) isCredential(path string) bool {
 	dir := t.getenv("CREDENTIALS_DIRECTORY")
 	return dir != "" && filepath.Dir(path) == filepath.Clean(dir)
-}
-
-// appendToken adds a holder to a tokens file, whole or not at all: the file
-// with it is read first as the daemon will read it. The file itself stays, for it may
-// belong to the user whom the daemon runs as.
-func appendToken(path string, h identity.Holder) (err error) {
-	if err := h.Check(); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("make the folder of tokens: %w", err)
-	}
-	unlock, err := lockTokens(path)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return fmt.Errorf("open tokens: %w", err)
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	old, err := readWhole(f, path)
-	if err != nil {
-		return err
-	}
-	have, err := identity.Parse(path, old)
-	if err == nil {
-		err = have.Admit(h.Name, h.Kind)
-	}
-	if err != nil {
-		return err
-	}
-	added := h.Line() + "\n"
-	switch {
-	case len(old) == 0:
-		added = tokensHead + added
-	case old[len(old)-1] != '\n':
-		added = "\n" + added
-	}
-	if _, err := identity.Parse(path, append(old, added...)); err != nil {
-		return err
-	}
-	_, err = f.WriteString(added)
-	if err = errors.Join(err, f.Sync()); err != nil {
-		return fmt.Errorf("write tokens: %w", errors.Join(err, f.Truncate(int64(len(old)))))
-	}
-	return nil
-}
-
-// maxTokens is the largest tokens file, far above what its holders need.
-const maxTokens = 1 << 20
-
-func readWhole(f *os.File, path string) ([]byte, error) {
-	src, err := io.ReadAll(io.LimitReader(f, maxTokens+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read tokens: %w", err)
-	case len(src) > maxTokens:
-		return nil, fmt.Errorf("read tokens: %s is larger than %d bytes: is it another file?", path, maxTokens)
-	}
-	return src, nil
 }
 
 // readTokens reads the tokens the configuration names, nil for none. The warning
@@ -200,7 +112,7 @@ func (t *term) readTokens(cfg config.Config) (r *identity.Register, warning stri
 		return nil, "", coded{exitConfig, fmt.Errorf("identity.tokens: %w (companiond token NAME makes it)", err)}
 	}
 	defer f.Close()
-	src, err := readWhole(f, path)
+	src, err := tokens.Read(f, path)
 	if err != nil {
 		return nil, "", coded{exitConfig, fmt.Errorf("identity.tokens: %w", err)}
 	}

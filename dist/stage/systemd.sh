@@ -1,21 +1,23 @@
 #!/bin/bash
 # Runs the package under a real systemd as process 1, in namespaces of its own, and asks of it what docs/SERVICE.md says.
 #
-#   dist/stage/systemd.sh ROOT DEB
+#   dist/stage/systemd.sh ROOT DEB [JOURNAL]
 #
 # ROOT is a Debian with systemd, which is copied:
 #
 #   mmdebstrap --variant=minbase --include=systemd,systemd-sysv,dbus,iproute2,curl,procps bookworm ROOT
 #
-# DEB is what `make deb` makes. It wants to be root, and leaves nothing behind.
+# DEB is what `make deb` makes, JOURNAL a companiond.db.gz of an older version. It wants to be root, and leaves nothing behind;
+# `make stage` makes all that it needs.
 set -euo pipefail
-base=$(realpath "$1"); deb=$(realpath "$2")
+base=$(realpath "$1"); deb=$(realpath "$2"); old=${3:+$(realpath "$3")}
 [ "$(id -u)" = 0 ] || { echo "skipped: it wants to be root"; exit 0; }
 work=$(mktemp -d /tmp/companiond-stage.XXXXXX)
 root=$work/root
 group=$(ls -d /sys/fs/cgroup/unified 2>/dev/null || echo /sys/fs/cgroup)/companiond-stage-$$
 cp -a "$base" "$root"
 cp "$deb" "$root/root/companiond.deb"
+[ -z "$old" ] || gunzip < "$old" > "$root/root/old.db"
 cp /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
 mkdir "$group"
 sh -c "echo \$\$ > $group/cgroup.procs; exec unshare --pid --fork --kill-child --mount --cgroup --uts --ipc --net --propagation private bash -ec '
@@ -28,6 +30,7 @@ sh -c "echo \$\$ > $group/cgroup.procs; exec unshare --pid --fork --kill-child -
   exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd
 '" > "$work/systemd.log" 2>&1 &
 outer=$!
+disown
 end() {
   trap - EXIT
   kill -9 "$outer" 2>/dev/null || true
@@ -43,19 +46,22 @@ inside ip link set lo up
 fails=0
 step() { # NAME COMMAND...
   local name=$1; shift
-  if out=$("$@" 2>&1); then echo "ok    $name"; else echo "FAILS $name: ${out: -600}"; inside journalctl -u companiond -n 12 --no-pager || true; fails=$((fails + 1)); fi
+  if out=$("$@" 2>&1); then echo "ok    $name"; else echo "FAILS $name: $(tail -c 600 <<< "$out")"; inside journalctl -u companiond -n 6 --no-pager || true; fails=$((fails + 1)); fi
 }
 up() { for _ in $(seq 100); do inside curl -sf http://127.0.0.1:3000/v1/rooms > /dev/null && return; sleep .2; done; return 1; }
 says() { inside curl -sf -X POST http://127.0.0.1:3000/v1/rooms/main/messages -H 'content-type: application/json' -d '{"from":"taro","text":"'"$1"'"}'; }
 answered() { for _ in $(seq 100); do inside curl -sf "http://127.0.0.1:3000/v1/rooms/main/messages?limit=200" | grep -q "\"from\":\"$1\"" && return; sleep .2; done; return 1; }
 
+everything() { inside find /etc /usr /lib /var /root /home -xdev -not -path '/var/lib/dpkg/*' -not -path '/var/log/*' -not -path '/var/lib/systemd/*' -not -name '*-' -not -path '/home/maker*' -not -path /root/old.db | sort; }
+inside useradd -m maker
+everything > "$work/before"
 step "the package installs and the service runs" inside dpkg -i /root/companiond.deb
 step "it is up" up
 step "it says how it is" bash -c "nsenter -t $pid -a systemctl status companiond | grep -q 'Status: .*3 companions, 1 rooms, WebAssembly is compiled'"
 step "it is its own user" bash -c "[ \$(nsenter -t $pid -a ps -o user= -C companiond | head -1) = compani+ ] || [ \$(nsenter -t $pid -a ps -o user:20= -C companiond | head -1) = companiond ]"
 step "characters talk" says "Hello, all of you!"
 step "and answer" answered aya
-inside useradd -G companiond maker
+inside usermod -aG companiond maker
 step "a member of the group drops a character" inside su maker -s /bin/sh -c 'sed "s/^id: .*//" /usr/share/companiond/characters/kyoko.talk.txt > /var/lib/companiond/characters/mio.talk.txt'
 step "who is there at once" bash -c "for i in \$(seq 50); do nsenter -t $pid -a curl -sf http://127.0.0.1:3000/v1/companions | grep -q '\"id\":\"mio\"' && exit; sleep .2; done; exit 1"
 step "but reads no journal" bash -c "! nsenter -t $pid -a su maker -s /bin/sh -c 'cat /var/lib/companiond/companiond.db' > /dev/null 2>&1"
@@ -83,9 +89,48 @@ step "20 requests over a restart are answered" bash -c "[ \$(grep -c 200 $work/c
 step "a credential is read" bash -c "nsenter -t $pid -a companiond token mika -kind human -scope read,talk,act,admin -file /etc/companiond/tokens > /dev/null && nsenter -t $pid -a sed -i 's/^#tokens = .*/tokens = \"credential:tokens\"/' /etc/companiond/companiond.toml && nsenter -t $pid -a systemctl restart companiond"
 step "and it is up" up
 step "the score" bash -c "nsenter -t $pid -a systemd-analyze security companiond | tail -1 | grep -Eq ' (0\.[0-9]|1\.[01]) OK'"
+step "the manual is there" inside sh -c 'zcat /usr/share/man/man1/companiond.1.gz | grep -q "companiond reload" && zcat /usr/share/man/man5/companiond.toml.5.gz | grep -q patience'
+step "and completions" inside bash -c '. /usr/share/bash-completion/completions/companiond; COMP_WORDS=(companiond relo); COMP_CWORD=1; _companiond; [ "$COMPREPLY" = reload ]'
+inside systemctl stop companiond.service companiond.socket
+inside sh -ec 'journalctl --relinquish-var; for d in /var/lib/companiond /var/cache/companiond; do mount --bind $d $d; done; for d in /tmp /var/tmp; do mount -t tmpfs tmpfs $d; done; mount -o remount,ro,bind /'
+step "the root is read-only" bash -c "! nsenter -t $pid -a touch /etc/companiond/x /usr/x 2>/dev/null"
+step "there it starts" inside systemctl start companiond
+step "and is up" up
+step "and talks" says "Are you there?"
+inside systemctl stop companiond.service companiond.socket
+inside sh -ec 'mount -o remount,rw,bind /; journalctl --flush; for d in /var/lib/companiond /var/cache/companiond /tmp /var/tmp; do umount $d; done'
+if [ -n "$old" ]; then
+  inside sh -ec 'cd /var/lib/companiond; mkdir /root/now; mv companiond.db* heads search.db* /root/now; install -o companiond -g companiond -m 600 /root/old.db companiond.db; rm /root/old.db'
+  step "the journal of an older version opens" inside systemctl start companiond
+  step "and is up" up
+  step "with what was said" bash -c "nsenter -t $pid -a curl -sf 'http://127.0.0.1:3000/v1/rooms/main/messages?limit=5' | grep -q '\"text\"'"
+  step "and goes on" says "Years later."
+  inside sh -ec 'systemctl stop companiond; cd /var/lib/companiond; rm -r companiond.db* heads search.db*; mv /root/now/* .; rmdir /root/now'
+fi
 step "remove keeps the journal" inside dpkg -r companiond
 step "which is there" inside test -f /var/lib/companiond/companiond.db
 step "purge takes all" inside dpkg -P companiond
 step "and nothing is left" bash -c "! nsenter -t $pid -a sh -c 'ls -d /var/lib/companiond /var/cache/companiond /etc/companiond /usr/share/companiond /usr/bin/companiond' 2>/dev/null"
-inside systemctl poweroff || true
+everything > "$work/after"
+step "but what was there before" diff "$work/before" "$work/after"
+step "nor its user" bash -c "! nsenter -t $pid -a getent passwd companiond"
+dpkg-deb --fsys-tarfile "$deb" | tar -xO ./usr/bin/companiond > "$root/usr/local/bin/companiond" && chmod 755 "$root/usr/local/bin/companiond"
+step "without the package: service install -system" inside /usr/local/bin/companiond service install -system
+step "is up" up
+step "reloads" inside systemctl reload companiond
+step "and is removed" inside /usr/local/bin/companiond service remove -system
+step "and is gone" bash -c "! nsenter -t $pid -a systemctl is-active companiond"
+# A user's own, where the root has what makes sessions (libpam-systemd).
+if inside systemctl start "user@$(inside id -u maker).service"; then
+  own() { inside su maker -s /bin/sh -c "cd && export PATH=/usr/local/bin:/usr/bin:/bin XDG_RUNTIME_DIR=/run/user/\$(id -u) && $1"; }
+  step "a user's service: installed" own "mkdir -p characters && companiond check -print > companiond.toml && companiond service install"
+  step "is up" up
+  step "is the user's" bash -c "nsenter -t $pid -a ps -o user= -C companiond | grep -q maker"
+  step "reloads" own "systemctl --user reload companiond && companiond status"
+  step "and is removed" own "companiond service remove"
+  step "and is gone" bash -c "! nsenter -t $pid -a pgrep -x companiond"
+else
+  echo "skipped: a user's service, for sessions cannot be had in this root"
+fi
+inside systemctl poweroff 2>/dev/null || true
 [ $fails = 0 ]

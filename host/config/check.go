@@ -1,7 +1,6 @@
 package config
 
 import (
-	"net/netip"
 	"path"
 	"strings"
 
@@ -11,13 +10,7 @@ import (
 // Loopback says whether only this machine can reach the door, and the Firehose's. A name other than
 // localhost is not looked up, so it counts as reachable.
 func (d Door) Loopback() bool {
-	return loopback(d.Listen) && (d.Firehose == "" || loopback(d.Firehose))
-}
-
-func loopback(listen string) bool {
-	host := form.HostOf(listen)
-	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return strings.EqualFold(host, "localhost") || err == nil && addr.IsLoopback()
+	return form.IsLoopback(d.Listen) && (d.Firehose == "" || form.IsLoopback(d.Firehose))
 }
 
 // isInside reports whether p is dir or lies under it, as far as the two paths

@@ -58,9 +58,10 @@ type Door struct {
 	MaxClients  int      `in:"1..65536"`   // WebSocket clients at once
 	MaxRooms    int      `in:"0..1000000"` // rooms of one caller, besides those of the file
 	RequireSpec bool     // agents have to read a card before they play its actions
-	OverlayCSS  string   `is:"path" or:""`    // path of the sheet behind the overlay's own; empty means none
-	Firehose    string   `is:"address" or:""` // host:port, of the Firehose alone; empty means none
-	Rate        int      `in:"0..1000000"`    // requests a second of one remote address; 0 means no limit
+	OverlayCSS  string   `is:"path" or:""`     // path of the sheet behind the overlay's own; empty means none
+	Firehose    string   `is:"address" or:""`  // host:port, of the Firehose alone; empty means none
+	Ops         string   `is:"loopback" or:""` // host:port of whoever watches over the daemon; empty means nowhere
+	Rate        int      `in:"0..1000000"`     // requests a second of one remote address; 0 means no limit
 }
 
 // GuestsAllowed says whether whoever comes without a token is let in.

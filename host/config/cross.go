@@ -17,7 +17,7 @@ func (p *parse) cross() {
 	c := &p.config
 	if !c.Door.Insecure && !c.Door.Loopback() && c.Identity.Tokens == "" {
 		open, key := c.Door.Listen, dotted{"door", "listen"}
-		if loopback(open) {
+		if form.IsLoopback(open) {
 			open, key = c.Door.Firehose, dotted{"door", "firehose"}
 		}
 		p.complain(&fault{

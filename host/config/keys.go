@@ -227,7 +227,7 @@ func kindOf(f reflect.StructField) kind {
 // forms gives the forms of a text, by name.
 func forms() map[string]form.Form {
 	return map[string]form.Form{
-		"address": form.Address, "host": form.Host, "origin": form.Origin, "url": form.URL,
+		"address": form.Address, "loopback": form.Loopback, "host": form.Host, "origin": form.Origin, "url": form.URL,
 		"path": form.Path, "program": form.Program, "web": form.Web, "sha256": form.SHA256, "tokens": form.Secret("tokens"), "key": form.Key, "short": form.Short, "policy": form.Policy,
 		"companion": form.Name(Everyone), "home": form.Name(""), "agent": form.Agent, "title": form.Title, "argument": form.Argument,
 		"pattern": form.Pattern, "price": cleanPrice, "pace": cleanPace, "grant": form.Grant, "without": form.Without,

@@ -122,6 +122,12 @@ func rows() []row {
 		{"door.firehose", map[string]any{`""`: "", `"127.0.0.1:8080"`: "127.0.0.1:8080"}, map[string]string{
 			`"8080"`: `"8080" is not host:port (try "127.0.0.1:3000")`, `8080`: `8080 is not a text (try "8080")`,
 		}},
+		{"door.ops", map[string]any{`""`: "", `"127.0.0.1:3001"`: "127.0.0.1:3001", `"[::1]:0"`: "[::1]:0", `"localhost:3001"`: "localhost:3001"}, map[string]string{
+			`"3001"`: `"3001" is not host:port (try "127.0.0.1:3000")`, `"127.0.0.1:70000"`: `port 70000 is outside 0..65535`,
+			`"0.0.0.0:3001"`: `"0.0.0.0:3001" can be reached from other machines, and nobody is asked who it is there (try "127.0.0.1:3001")`,
+			`":3001"`:        `":3001" can be reached from other machines, and nobody is asked who it is there (try "127.0.0.1:3001")`,
+			`"ops.lan:3001"`: `"ops.lan:3001" can be reached from other machines, and nobody is asked who it is there (try "127.0.0.1:3001")`,
+		}},
 		{"door.max_rooms", map[string]any{`0`: int64(0), `100`: int64(100)}, map[string]string{`-1`: `-1 is outside 0..1000000`}},
 		{"journal.blank_after", map[string]any{`"0s"`: time.Duration(0), `"720h"`: 720 * time.Hour}, map[string]string{
 			`"-1s"`: `"-1s" is outside 0s..876000h`, `"30 days"`: `"30 days" is not a duration (try "720h")`,

@@ -46,7 +46,7 @@ func drawText(key string) *rapid.Generator[string] {
 	// Some letters show as nothing, and no name has them.
 	names := rapid.StringMatching(`[\pL][\pL\p{Nd}_.-]{0,9}`).Filter(func(s string) bool { return abi.CheckName("name", s) == nil })
 	switch key {
-	case "door.listen", "door.firehose":
+	case "door.listen", "door.firehose", "door.ops":
 		return rapid.StringMatching(`(127\.0\.0\.[1-9]|\[::1\]|localhost):[1-9][0-9]{0,3}`)
 	case "door.hosts":
 		return rapid.StringMatching(`[a-z0-9]{1,5}(\.[a-z0-9]{1,5}){0,2}`)

@@ -56,6 +56,7 @@ type Companion struct {
 	cur   *Generation // never nil
 	ended string      // why there are no more calls; empty while there are
 	hides func(string) string
+	seen  func(op string, took time.Duration, err error)
 }
 
 // NewCompanion makes a companion, which owns its generations.
@@ -77,6 +78,24 @@ func (c *Companion) Hide(secrets func(text string) string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hides = secrets
+}
+
+// Observe has somebody see each call that ends from now on: its op, how long it took, and its error. It is called beside the
+// caller and may not wait.
+func (c *Companion) Observe(seen func(op string, took time.Duration, err error)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen = seen
+}
+
+// called tells whoever sees the calls of one that has ended.
+func (c *Companion) called(op string, begun time.Time, err error) {
+	c.mu.RLock()
+	seen := c.seen
+	c.mu.RUnlock()
+	if seen != nil {
+		seen(op, time.Since(begun), err)
+	}
 }
 
 func (c *Companion) hide(text string) string {
@@ -118,6 +137,7 @@ func (c *Companion) current() *Generation {
 // done here, because the old one may have had effects already.
 func (c *Companion) Call(ctx context.Context, req abi.Request) (data json.RawMessage, err error) {
 	begun := time.Now()
+	defer func() { c.called(req.Op, begun, err) }()
 	g, during, end, err := c.begin(ctx)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -279,6 +281,34 @@ func TestWorkIsAFaultHoweverSlow(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whoever observes a companion sees each call that ends, however it does, also of generations that come.
+func TestObserve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var book logtest.Log
+		m := moduletest.Answering("one")
+		c := begin(m, module.Limits{}, &book)
+		mustVote(t, c, "one") // nobody sees
+		var ends []string
+		c.Observe(func(op string, took time.Duration, err error) {
+			ends = append(ends, fmt.Sprint(op, " ", took, " ", abi.CodeOf(err)))
+		})
+		m.OnCall = func(context.Context, abi.Request) (json.RawMessage, error) {
+			time.Sleep(time.Second)
+			return nil, abi.Errorf(abi.CodeInvalid, "no")
+		}
+		_, _ = moduletest.Vote(c)
+		if _, err := swap(c, 2, moduletest.Answering("two"))(time.Minute); err != nil {
+			t.Error(err)
+		}
+		mustVote(t, c, "two")
+		_ = c.Close()
+		_, _ = moduletest.Vote(c)
+		if want := []string{"vote 1s invalid", "vote 0s ", "vote 0s unavailable"}; !slices.Equal(ends, want) {
+			t.Errorf("%q", ends)
+		}
+	})
 }
 
 func TestPanicOfAnEngineIsAFault(t *testing.T) {

@@ -77,6 +77,9 @@ func (r *Room) wrote(entries []entry.Entry) {
 	if slices.ContainsFunc(entries, func(e entry.Entry) bool { return e.Kind == entry.KindHistory }) {
 		r.cfg.Told(r.Name(), r.state().History)
 	}
+	if r.cfg.Wrote != nil {
+		r.cfg.Wrote(r.Name(), entries)
+	}
 	for _, e := range entries {
 		if e.Kind != entry.KindSaid {
 			continue

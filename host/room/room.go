@@ -77,6 +77,8 @@ type Config struct {
 	// Heard is told of a turn of a human, once it is in the journal, and which companions were
 	// there. The loop calls it, so that it may not wait; nil tells nobody.
 	Heard func(room string, turn entry.Entry, said entry.Said, companions []string)
+	// Wrote is told what is in the journal by now. The loop calls it, so that it may not wait; nil tells nobody.
+	Wrote func(room string, entries []entry.Entry)
 	Idle  time.Duration // a room with nothing to do for so long falls asleep; 0: never
 	Log   *slog.Logger
 }
@@ -178,6 +180,9 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 
 // Loaded is closed when the room has read its journal, or could not.
 func (r *Room) Loaded() <-chan struct{} { return r.loop.Loaded() }
+
+// Inbox gives how many requests wait for the room's loop.
+func (r *Room) Inbox() int { return r.loop.Inbox() }
 
 // Gone is closed when Run has returned.
 func (r *Room) Gone() <-chan struct{} { return r.loop.Gone() }

@@ -274,7 +274,7 @@ func TestServe(t *testing.T) {
 
 // The sources are there to be copied.
 func TestSource(t *testing.T) {
-	for _, name := range []string{"host.go", "guest_wasip1.go", "talk/persona.go"} {
+	for _, name := range []string{"host.go", "guest_wasip1.go", "talk/persona.go", "talk/stage/stage.go", "talk/lines/script.go"} {
 		if b, err := companion.Source.ReadFile(name); err != nil || len(b) == 0 {
 			t.Errorf("%s: %v", name, err)
 		}

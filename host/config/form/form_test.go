@@ -20,6 +20,7 @@ func all() map[string]struct {
 		form  Form
 		takes map[string]string
 	}{
+		"loopback": {Loopback, map[string]string{"localhost:80": "localhost:80", "[::1]:0": "[::1]:0", "127.0.0.2:1": "127.0.0.2:1", "a:b": "!is not host:port", ":80": "!other machines", "0.0.0.0:80": "!other machines", "a.b:80": "!other machines"}},
 		"address":  {Address, map[string]string{"localhost:80": "localhost:80", ":0": ":0", "a:b": "!is not host:port", "a:70000": "!outside 0..65535"}},
 		"host":     {Host, map[string]string{"Studio": "studio", "[::1]": "[::1]", "a:80": `!try "a"`, "あ": "!is not a host name"}},
 		"origin":   {Origin, map[string]string{"HTTPS://A:443": "https://a", "tauri://b:1": "tauri://b:1", "a.example": `!try "https://a.example"`}},

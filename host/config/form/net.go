@@ -22,6 +22,25 @@ func Address(s string) (string, *Fault) {
 	return s, nil
 }
 
+// Loopback takes an Address that only this machine can reach.
+func Loopback(s string) (string, *Fault) {
+	if _, f := Address(s); f != nil {
+		return "", f
+	}
+	if !IsLoopback(s) {
+		return "", &Fault{Message: Show(s) + " can be reached from other machines, and nobody is asked who it is there", Hint: `try "127.0.0.1:` + addressForm.ReplaceAllString(s, "$2") + `"`}
+	}
+	return s, nil
+}
+
+// IsLoopback says whether only this machine can reach an address. A name other than localhost is not looked up, so it counts
+// as reachable.
+func IsLoopback(address string) bool {
+	host := HostOf(address)
+	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return strings.EqualFold(host, "localhost") || err == nil && addr.IsLoopback()
+}
+
 // Web takes a host, or host:port, that may be asked over HTTP. An address of IPv6 is in brackets.
 func Web(s string) (string, *Fault) {
 	host, port := s, ""

@@ -79,6 +79,8 @@ type Config struct {
 	// RateAddresses bounds how many addresses are remembered; the one unseen
 	// for longest is forgotten, and so starts anew. Zero means 4096.
 	RateAddresses int
+	// Limited is told of each request that the rate limit refuses. Nil: nobody is.
+	Limited func()
 }
 
 func (c Config) withDefaults() Config {
@@ -93,6 +95,9 @@ func (c Config) withDefaults() Config {
 	c.Rate = cmp.Or(c.Rate, 200)
 	c.Burst = cmp.Or(c.Burst, 400)
 	c.RateAddresses = cmp.Or(c.RateAddresses, 4096)
+	if c.Limited == nil {
+		c.Limited = func() {}
+	}
 	return c
 }
 

@@ -352,7 +352,8 @@ func TestBodyLimit(t *testing.T) {
 }
 
 func TestRate(t *testing.T) {
-	h, _ := newGuard(t, guard.Config{Rate: 0.5, Burst: 3, RateAddresses: 2}, http.HandlerFunc(echo))
+	limited := 0
+	h, _ := newGuard(t, guard.Config{Rate: 0.5, Burst: 3, RateAddresses: 2, Limited: func() { limited++ }}, http.HandlerFunc(echo))
 	ask := func(addr string) *httptest.ResponseRecorder {
 		r := request("GET", "/", "", "Host", "localhost")
 		r.RemoteAddr = addr
@@ -378,6 +379,9 @@ func TestRate(t *testing.T) {
 	ask("10.0.0.3:1") // the one unseen for longest, .2, is forgotten
 	if w := ask("10.0.0.1:3"); w.Code != 429 {
 		t.Fatalf("a busy address was forgotten: %d", w.Code)
+	}
+	if limited != 3 {
+		t.Errorf("%d requests were told of", limited)
 	}
 	free, _ := newGuard(t, guard.Config{Rate: -1, Burst: 1}, http.HandlerFunc(echo))
 	for range 2000 {

@@ -22,6 +22,7 @@ func (g *Guard) limitRate(w http.ResponseWriter, r *http.Request) error {
 	if ok {
 		return nil
 	}
+	g.cfg.Limited()
 	seconds := int64(wait/time.Second) + 1
 	w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
 	return abi.Errorf(abi.CodeExhausted, "too many requests from this address, try again in %d s", seconds)

@@ -38,7 +38,7 @@ func Open(cfg config.Config, log *slog.Logger) (doors, hose net.Listener, err er
 		if i < len(given) {
 			l, err = passed(key, given[i], cfg, log)
 		} else {
-			l, err = listenAt(key, addresses[i])
+			l, err = At(key, addresses[i])
 		}
 		if err != nil {
 			break
@@ -74,8 +74,8 @@ func passed(key string, l net.Listener, cfg config.Config, log *slog.Logger) (ne
 	return l, nil
 }
 
-// listenAt listens at the address that a setting has, and says which one to change where it cannot.
-func listenAt(key, address string) (net.Listener, error) {
+// At listens at the address that a setting has, and says which one to change where it cannot.
+func At(key, address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):

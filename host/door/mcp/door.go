@@ -50,6 +50,8 @@ type Config struct {
 	Stopping context.Context
 	// Version is what the server says of itself.
 	Version string
+	// Dropped is told that a session was let go for another: "place". Nil: nobody is.
+	Dropped func(reason string)
 	// Log takes what goes wrong. Nil means nothing is logged.
 	Log *slog.Logger
 	// MaxSessions bounds sessions, MaxStreams open event streams. Zero means 256.
@@ -96,7 +98,7 @@ func New(cfg Config) *Door {
 	d.addSpecs()
 	d.addPrompts()
 	d.transport = streamable.New(d.server, streamable.Config{
-		MaxSessions: cfg.MaxSessions, MaxStreams: cfg.MaxStreams, Owner: owner, Sharer: sharer, Log: cfg.Log, Tools: d.quick, Server: self,
+		MaxSessions: cfg.MaxSessions, MaxStreams: cfg.MaxStreams, Owner: owner, Sharer: sharer, Log: cfg.Log, Dropped: cfg.Dropped, Tools: d.quick, Server: self,
 	})
 	return d
 }
@@ -110,6 +112,9 @@ func (d *Door) Register(mux *http.ServeMux) {
 
 // MaxBody is the largest body the door takes, for the guard.
 const MaxBody = streamable.MaxBody
+
+// Sessions gives how many sessions there are.
+func (d *Door) Sessions() int { return d.transport.Sessions() }
 
 // Close ends all sessions and streams.
 func (d *Door) Close(ctx context.Context) error { return d.transport.Close(ctx) }

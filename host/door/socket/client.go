@@ -301,8 +301,13 @@ func (c *client) finish(why error, read <-chan struct{}) {
 	switch code {
 	case CloseInternal, CloseUnreadable:
 		level = slog.LevelError
+		c.cfg.Dropped("internal")
 	case CloseSlow:
 		level = slog.LevelWarn
+		c.cfg.Dropped("slow")
+	}
+	if errors.Is(why, errOthers) {
+		c.cfg.Dropped("place")
 	}
 	c.log.Log(context.Background(), level, "feed ended", "room", c.view.talk.Name(), "seen", c.seen, "code", code, "reason", why)
 	wait := goodbye

@@ -159,6 +159,8 @@ type Config struct {
 	// Listens is told that a client of the relay is connected, and from where, and that it
 	// has left. Nil means that nobody wants to know.
 	Listens func(room, address string) (leave func())
+	// Dropped is told why a client was dropped: "slow", "place" or "internal". Nil: nobody is.
+	Dropped func(reason string)
 	// Log takes what goes wrong. Nil means nothing is logged.
 	Log *slog.Logger
 	// MaxClients bounds how many clients there are at once, bodies among them. Zero means
@@ -191,6 +193,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Listens == nil {
 		c.Listens = func(string, string) func() { return func() {} }
+	}
+	if c.Dropped == nil {
+		c.Dropped = func(string) {}
 	}
 	if c.NameKey == nil {
 		key := []byte(rand.Text())

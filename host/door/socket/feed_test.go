@@ -267,7 +267,8 @@ func TestStalledClientIsDroppedAndHarmsNobody(t *testing.T) {
 
 // A client that does read, but slower than the room talks, is told.
 func TestSlowClientIsClosedWith4008(t *testing.T) {
-	onStage(t, socket.Config{}, func(s *stage) {
+	why := make(chan string, 2)
+	onStage(t, socket.Config{Dropped: func(reason string) { why <- reason }}, func(s *stage) {
 		c, well := s.dial(""), s.dial("")
 		talk, quiet := context.WithCancel(context.Background())
 		var busy sync.WaitGroup
@@ -302,6 +303,9 @@ func TestSlowClientIsClosedWith4008(t *testing.T) {
 		quiet()
 		s.room.Chat(1)
 		busy.Wait()
+		if reason := <-why; reason != "slow" || len(why) > 0 {
+			s.Errorf("dropped for %q, and %d more", reason, len(why))
+		}
 		_, _ = c.Close(), well.Close()
 	})
 }

@@ -14,7 +14,8 @@ import (
 // TestTheQuietestMakesRoom: where all places are taken the client that was heard of longest
 // ago goes, is told why, and misses nothing when it comes back with since.
 func TestTheQuietestMakesRoom(t *testing.T) {
-	onStage(t, socket.Config{MaxClients: 2}, func(s *stage) {
+	why := make(chan string, 3)
+	onStage(t, socket.Config{MaxClients: 2, Dropped: func(reason string) { why <- reason }}, func(s *stage) {
 		a := s.dial("?since=0")
 		synctest.Wait() // it is there before the next one
 		b := s.dial("?since=0")
@@ -46,6 +47,9 @@ func TestTheQuietestMakesRoom(t *testing.T) {
 			s.Errorf("code %d", code)
 		}
 		_, _ = a.Close(), c.Close()
+		if first, second := <-why, <-why; first != "place" || second != "place" || len(why) > 0 {
+			s.Errorf("dropped for %q and %q, and %d more", first, second, len(why))
+		}
 	})
 }
 

@@ -201,6 +201,7 @@ func (l *loader) refuse(s *slot, src source, err error, content key) {
 			args = append(args, "serving", s.companion.Generation())
 		}
 		l.log.Warn("file refused", args...)
+		l.told(Refused, s.companion)
 	}
 	s.refusal, s.refused = why, content
 }
@@ -211,7 +212,7 @@ func (l *loader) publish(s *slot, o outcome) {
 	l.numbers[s.id] = o.number
 	s.refusal, s.refused = "", key{}
 	s.serving, s.file, s.stats = o.key, o.src.show, o.src.stats
-	kind := Replaced
+	kind, did := Replaced, "companion replaced"
 	if s.companion != nil {
 		if old, ok := s.companion.Swap(g); ok {
 			l.retire(s.id, old)
@@ -221,11 +222,7 @@ func (l *loader) publish(s *slot, o outcome) {
 	}
 	if s.companion == nil {
 		s.companion = module.NewCompanion(s.id, g, l.cfg.Limits, l.cfg.Log)
-		kind = Joined
-	}
-	did := "companion loaded" // into the folder; the rooms say whom they let join
-	if kind == Replaced {
-		did = "companion replaced"
+		kind, did = Joined, "companion loaded" // into the folder; the rooms say whom they let join
 	}
 	l.log.Info(did, "companion", s.id, "file", s.file, "engine", o.src.engine.Name(),
 		"generation", g.Number(), "took", l.now.Sub(o.read).Round(time.Millisecond).String())
@@ -241,6 +238,7 @@ const (
 	Joined   ChangeKind = "joined"
 	Replaced ChangeKind = "replaced"
 	Left     ChangeKind = "left"
+	Refused  ChangeKind = "refused" // its newest save, which changes nothing; Companion may be nil
 )
 
 // Change tells that a companion came, changed or went. The companion may be

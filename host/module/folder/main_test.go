@@ -60,6 +60,9 @@ type changes struct {
 }
 
 func (c *changes) changed(ch folder.Change) {
+	if ch.Kind == folder.Refused {
+		return // nobody is another
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.told = append(c.told, string(ch.Kind)+" "+ch.Companion.ID())

@@ -31,6 +31,22 @@ import (
 type Config struct {
 	Host module.HostCalls
 	Log  *slog.Logger // nil drops what is to be told
+	// Recall gives what a companion remembers. Unlike code that somebody brought, a script is not granted it: what plays
+	// it is the daemon's own, and tells no more than the settings of the companion let it. Nil: Host is asked.
+	Recall func(context.Context, module.Caller, abi.MemoryAsk) (abi.Memories, error)
+}
+
+// recalling are host calls that answer what is remembered themselves.
+type recalling struct {
+	module.HostCalls
+	recall func(context.Context, module.Caller, abi.MemoryAsk) (abi.Memories, error)
+}
+
+func (r recalling) HostCall(ctx context.Context, c module.Caller, op string, data json.RawMessage) (json.RawMessage, error) {
+	if op == abi.HostMemorySearch {
+		return module.Answer(data, func(a abi.MemoryAsk) (abi.Memories, error) { return r.recall(ctx, c, a) })
+	}
+	return r.HostCalls.HostCall(ctx, c, op, data)
 }
 
 // Engine loads scripts. The zero value is ready.
@@ -45,7 +61,12 @@ var (
 )
 
 // New makes an engine. It starts nothing.
-func New(c Config) *Engine { return &Engine{cfg: c} }
+func New(c Config) *Engine {
+	if c.Recall != nil && c.Host != nil {
+		c.Host = recalling{c.Host, c.Recall}
+	}
+	return &Engine{cfg: c}
+}
 
 // Forget has all characters remember no talk, also those whose files have mistakes by now. One that is being asked does with
 // its next call.

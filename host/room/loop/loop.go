@@ -100,6 +100,9 @@ func (l *Loop) Wake() {
 	}
 }
 
+// Inbox gives how many requests wait. It may be called from anywhere.
+func (l *Loop) Inbox() int { return len(l.inbox) }
+
 // Waits says whether requests wait in the inbox. It may be called from anywhere.
 func (l *Loop) Waits() bool { return len(l.inbox) > 0 }
 

@@ -271,6 +271,23 @@ func (g *Registry) Count() int {
 	return len(g.awake)
 }
 
+// Inboxes gives how many requests wait in each room that is awake.
+func (g *Registry) Inboxes() map[string]int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	waiting := make(map[string]int, len(g.awake))
+	for name, r := range g.awake {
+		waiting[name] = r.Inbox()
+	}
+	return waiting
+}
+
+// Configured says whether a room stands in the configuration.
+func (g *Registry) Configured(name string) bool {
+	_, ok := g.rooms()[name]
+	return ok
+}
+
 // Usual is the room of whoever names none.
 func (g *Registry) Usual() string { return g.cfg.Usual }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
+	"github.com/companiond/companiond/sdk/go/talk/person"
 	"github.com/companiond/companiond/sdk/go/words"
 )
 
@@ -57,7 +58,7 @@ func TestABareName(t *testing.T) {
 		c.put("taro", "こんにちは")
 		c.hears("aya", asked, false)
 		c.hears("taro", "ハナコ", false)
-		if got := known(host(c), "taro").Name; got != want {
+		if got := person.Known(host(c), "taro").Name; got != want {
 			t.Errorf("after %q it takes the name for %q", asked, got)
 		}
 	}
@@ -174,7 +175,7 @@ func TestPlaceholders(t *testing.T) {
 		}
 		m.derive()
 		view := turn{h: h, p: p, m: m, s: c.scene(false), sc: p.main}
-		if got, ok := view.fill(p.main.lines[anyTopic][react][0]); got != tc.want || ok != (tc.want != "") {
+		if got, ok := view.fill(p.main.Lines[anyTopic][react][0]); got != tc.want || ok != (tc.want != "") {
 			t.Errorf("%q after %q is %q, %v, want %q", tc.line, tc.heard, got, ok, tc.want)
 		}
 	}
@@ -238,7 +239,7 @@ func TestMust(t *testing.T) {
 // Each language has its script, and a person who changes it is followed.
 func TestLanguages(t *testing.T) {
 	p := played(t, lively, "name: Momo\nlang: en\n[*]\ngreet: {hi} I am Momo.\nunknown: I never heard of {word}.\nbye: Bye, {human}!\nbye: See you!")
-	if len(p.scripts) != 2 || p.main.lang != words.Japanese {
+	if len(p.scripts) != 2 || p.main.Lang != words.Japanese {
 		t.Fatalf("%+v", p.scripts)
 	}
 	l := companion.NewLocal(companion.Character{Name: "Momo", Vote: p.vote, Speak: p.speak})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
+	"github.com/companiond/companiond/sdk/go/talk/plain"
 	"github.com/companiond/companiond/sdk/go/words"
 )
 
@@ -23,10 +24,6 @@ const (
 
 // wantSerious is the importance of answering a person who may be in danger.
 const wantSerious = 10.0
-
-// isSerious says whether the lines of an act answer what nobody jokes about. Such
-// a line is said alone, and may be said again.
-func isSerious(a act) bool { return a == distress || a == grave }
 
 // concern is what is serious in a talk.
 type concern struct {
@@ -152,8 +149,8 @@ func (p *persona) speakSerious(h *companion.Host, m *mind, s companion.Scene, c 
 	if l == nil {
 		return companion.Pass(t.whyNot())
 	}
-	p.remember(h, s, m, l, l.text, t.sc.keep)
-	return companion.Line{Text: l.text, Closing: abi.ClosingNone}
+	p.remember(h, s, m, l, l.Text, t.sc.Keep)
+	return companion.Line{Text: l.Text, Closing: abi.ClosingNone}
 }
 
 // seriousLine draws a serious line, of the script for the person's language or, where
@@ -161,28 +158,28 @@ func (p *persona) speakSerious(h *companion.Host, m *mind, s companion.Scene, c 
 // where all were said, the one that was said longest ago comes again.
 func (t *turn) seriousLine(c concern) *line {
 	if c.lang == "" {
-		c.lang = t.sc.lang
+		c.lang = t.sc.Lang
 	}
 	var own []*line
 	if sc := t.p.scripts[c.lang]; sc != nil {
-		own = sc.lines[anyTopic][c.act]
+		own = sc.Lines[anyTopic][c.act]
 	}
 	sets := [][]*line{own}
-	for _, texts := range plain[c.lang][c.act] {
-		sets = append(sets, plainLines(c.act, texts))
+	for _, texts := range plain.Lines(c.lang, string(c.act)) {
+		sets = append(sets, linesOf(c.act, texts))
 	}
 	for _, lines := range sets {
-		if lines = slices.DeleteFunc(slices.Clone(lines), func(l *line) bool { return !t.fits(l.text) }); len(lines) > 0 {
+		if lines = slices.DeleteFunc(slices.Clone(lines), func(l *line) bool { return !t.fits(l.Text) }); len(lines) > 0 {
 			return t.longestAgo(lines)
 		}
 	}
 	return nil
 }
 
-func plainLines(a act, texts []string) []*line {
+func linesOf(a act, texts []string) []*line {
 	lines := make([]*line, len(texts))
 	for i, text := range texts {
-		lines[i] = &line{act: a, topic: anyTopic, text: text, id: words.Hash(text)}
+		lines[i] = &line{Act: a, Topic: anyTopic, Text: text, ID: words.Hash(text)}
 	}
 	return lines
 }
@@ -194,42 +191,8 @@ func (t *turn) longestAgo(lines []*line) *line {
 	for i, b := range t.m.beats {
 		said[b.norm] = i + 1
 	}
-	at := func(l *line) int { return said[words.Normal(l.text)] }
+	at := func(l *line) int { return said[words.Normal(l.Text)] }
 	oldest := at(slices.MinFunc(lines, func(a, b *line) int { return cmp.Compare(at(a), at(b)) }))
 	lines = slices.DeleteFunc(lines, func(l *line) bool { return at(l) != oldest })
 	return lines[t.h.Intn(len(lines))]
-}
-
-// plain are serious lines in nobody's voice, for characters whose script has none
-// and for rooms whose pool pays for little: the first of the sets that has one
-// that fits. They name no number, for it may be wrong where the person is.
-var plain = map[words.Lang]map[act][][]string{
-	words.Japanese: {
-		distress: {{
-			"軽く受け流せることではないので、まじめに答えます。私はプログラムで、様子を見ることも、手を貸すこともできません。どうか今すぐ、信頼できる人か、いのちの電話のような窓口に話してください。",
-			"打ち明けてくれてありがとうございます。私は画面の中のプログラムで、そばへ行くことができません。ひとりで抱えずに、今、信頼できる人か、よりそいホットラインに話してください。",
-		}, {
-			"まじめに答えます。今すぐ、信頼できる人か、いのちの電話に話してください。",
-		}},
-		grave: {{
-			"それは、軽くは話せないことですね。私はプログラムで、言えることは多くありません。身近な人のことや、ご自身のことで苦しいときは、信頼できる人や相談窓口に話してください。",
-		}, {
-			"それは、軽くは話せないことですね。苦しいときは、信頼できる人に話してください。",
-		}},
-	},
-	words.English: {
-		distress: {{
-			"I am taking this seriously. I am a program: I cannot tell how you are, and I have no hands to help with. Please talk to somebody you trust right now, or to a crisis line where you are, or call your emergency number.",
-			"Thank you for telling us. A program like me cannot come to you, so please do not stay alone with it: talk now to somebody you trust, to a crisis line where you are, or to your emergency number.",
-		}, {
-			"I take this seriously. I am only a program: please call somebody you trust or a crisis line now.",
-		}, {
-			"Please call a crisis line or someone you trust.",
-		}},
-		grave: {{
-			"That is nothing to be light about, and I am only a program. If it is close to you, or weighs on you yourself, please talk to somebody you trust, or to a crisis line where you are.",
-		}, {
-			"That is serious. Please talk to someone you trust.",
-		}},
-	},
 }

@@ -9,6 +9,9 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
+	"github.com/companiond/companiond/sdk/go/talk/lines"
+	"github.com/companiond/companiond/sdk/go/talk/person"
+	"github.com/companiond/companiond/sdk/go/talk/plain"
 	"github.com/companiond/companiond/sdk/go/words"
 )
 
@@ -190,7 +193,7 @@ func TestSeriousLinesOfThePackage(t *testing.T) {
 				t.Errorf("%q: %+v", c.text, v)
 			}
 			line := r.says()
-			known := slices.ContainsFunc(plain[c.lang][c.act], func(texts []string) bool { return slices.Contains(texts, line.Text) })
+			known := slices.ContainsFunc(plain.Lines(c.lang, string(c.act)), func(texts []string) bool { return slices.Contains(texts, line.Text) })
 			if n := utf8.RuneCountInString(line.Text); !known || chars > 0 && n > chars {
 				t.Errorf("%q in %d characters: %q (%d)", c.text, chars, line.Text, n)
 			}
@@ -231,7 +234,7 @@ func TestDistressIsOfPeople(t *testing.T) {
 	c = newChat(t, momoScript)
 	c.hears("taro", "I'm Suicidal", false)
 	c.says()
-	if name, ok := c.l.KV[personKey("taro")]; ok {
+	if name, ok := c.l.KV[person.Key("taro")]; ok {
 		t.Errorf("taro is kept as %s", name)
 	}
 }
@@ -243,13 +246,11 @@ func TestSeriousScripts(t *testing.T) {
 			t.Errorf("%q: %v", row, err)
 		}
 	}
-	if s, err := parse("name: A\n[*]\nreact: あ\nreact: い\nreact: う\nreact: え\ndistress: お\ndistress: か\ngrave: き\ngrave: く"); err != nil || s[0].keep != 3 {
+	if s, err := lines.Parse("name: A\n[*]\nreact: あ\nreact: い\nreact: う\nreact: え\ndistress: お\ndistress: か\ngrave: き\ngrave: く"); err != nil || s[0].Keep != 3 {
 		t.Errorf("serious lines, which come again, are to be remembered as said: %+v, %v", s, err)
 	}
-	if found := strings.Join(Lint("name: A\n[*]\ndistress: 死にたいんだね。\nreact: 消えたい"), "\n"); strings.Count(found, "sounds like a person in distress") != 2 {
-		t.Errorf("Lint finds %s", found)
-	}
-	for lang, acts := range plain {
+	for _, lang := range []words.Lang{words.Japanese, words.English} {
+		acts := map[act][][]string{distress: plain.Lines(lang, "distress"), grave: plain.Lines(lang, "grave")}
 		for act, sets := range acts {
 			for i, texts := range sets {
 				for _, text := range texts {

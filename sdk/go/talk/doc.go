@@ -35,6 +35,10 @@
 // until three quarters of the script have been; farewells and answers to people
 // may come back when nobody in the room can remember them.
 //
+// What a person told of themselves is brought up by "recall" lines when they come back, by what the daemon remembers
+// of them ([companion.Host.Recall], which modules have to be granted); "knows" and "forgot" answer who asks for it, and
+// "self" lines who asks about the character. Package person says what each of these may be about.
+//
 // A person who writes of wanting to die or of hurting themselves gets one of the
 // "distress" lines in [*], alone, from one companion; the others keep quiet until
 // a person writes again, and for a while nobody jokes. "grave" lines do the same

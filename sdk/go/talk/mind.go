@@ -10,6 +10,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
+	"github.com/companiond/companiond/sdk/go/talk/person"
 	"github.com/companiond/companiond/sdk/go/words"
 )
 
@@ -54,6 +55,7 @@ type mind struct {
 	answered   bool // by a companion
 
 	nodded string // the last backchannel
+	visit  visit  // of the newest message of a person
 
 	// Made of beats by derive.
 	talk  []beat // since a human last spoke, that message first
@@ -116,11 +118,11 @@ func saidKey(room string) string { return "said/" + room }
 
 // remember notes an own line, also in the store, and forgets the oldest beyond
 // keep, so that a room that lasts for weeks does not fall silent.
-func (p *persona) remember(h *companion.Host, s companion.Scene, m *mind, l *line, text string, keep int) {
-	m.said = append(slices.DeleteFunc(m.said, func(id uint32) bool { return id == l.id }), l.id)
+func (p *persona) remember(h *companion.Host, s companion.Scene, m *mind, l *line, text string, keep int, to ...string) {
+	m.said = append(slices.DeleteFunc(m.said, func(id uint32) bool { return id == l.ID }), l.ID)
 	m.said = m.said[max(0, len(m.said)-keep):]
 	own := p.understand(text)
-	own.seq, own.own, own.from = s.Message.Seq, true, h.Self()
+	own.seq, own.own, own.from, own.to, own.at = s.Message.Seq, true, h.Self(), to, s.Message.At
 	m.heard[words.Hash(own.norm)] = true
 	m.beats = append(m.beats, own)
 	var b strings.Builder
@@ -176,7 +178,7 @@ func (m *mind) derive() {
 		if b.human {
 			start = i
 		}
-		if b.lang != "" && (b.human || m.lang == "") {
+		if b.lang != "" && (b.human || m.lang == "") && !(b.human && person.Acronym(b.text, len(b.topics))) {
 			m.lang = b.lang
 		}
 	}

@@ -1,6 +1,8 @@
 package talk
 
 import (
+	"github.com/companiond/companiond/sdk/go/talk/lines"
+
 	"cmp"
 	"fmt"
 	"slices"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
+	"github.com/companiond/companiond/sdk/go/talk/person"
 	"github.com/companiond/companiond/sdk/go/words"
 )
 
@@ -19,6 +22,7 @@ type persona struct {
 	topics  []words.Topic // of all scripts
 	find    *words.Finder // of topics
 	minds   map[string]*mind
+	denied  bool // it may not ask what is remembered
 }
 
 // New makes a character of scripts, one for each language it speaks; the first
@@ -29,19 +33,19 @@ func New(scripts ...string) (companion.Character, error) {
 	if err != nil {
 		return companion.Character{}, err
 	}
-	return companion.Character{Name: p.main.name, Aliases: p.aliases, Version: "1", Vote: p.vote, Speak: p.speak}, nil
+	return companion.Character{Name: p.main.Name, Aliases: p.aliases, Version: "1", Vote: p.vote, Speak: p.speak}, nil
 }
 
 func newPersona(texts []string) (*persona, error) {
 	p := &persona{scripts: map[words.Lang]*script{}, minds: map[string]*mind{}}
 	for i, text := range texts {
-		scripts, err := parse(text)
+		scripts, err := lines.Parse(text)
 		if err != nil {
 			return nil, fmt.Errorf("script %d: %w", i+1, err)
 		}
 		for _, s := range scripts {
-			if p.scripts[s.lang] != nil {
-				return nil, fmt.Errorf("script %d: a second one for %q", i+1, s.lang)
+			if p.scripts[s.Lang] != nil {
+				return nil, fmt.Errorf("script %d: a second one for %q", i+1, s.Lang)
 			}
 			p.take(s)
 		}
@@ -55,18 +59,18 @@ func newPersona(texts []string) (*persona, error) {
 
 // take has the character speak a script's language.
 func (p *persona) take(s *script) {
-	p.scripts[s.lang] = s
+	p.scripts[s.Lang] = s
 	if p.main == nil {
 		p.main = s
 	}
-	p.aliases = append(p.aliases, s.aliases...)
-	for _, t := range s.topics {
+	p.aliases = append(p.aliases, s.Aliases...)
+	for _, t := range s.Topics {
 		i := slices.IndexFunc(p.topics, func(o words.Topic) bool { return o.ID == t.ID })
 		if i < 0 {
 			p.topics = append(p.topics, t)
 			continue
 		}
-		p.topics[i].Take(t, s.lang)
+		p.topics[i].Take(t, s.Lang)
 	}
 }
 
@@ -88,33 +92,6 @@ func (p *persona) script(m *mind) *script {
 	return p.main
 }
 
-// person is what a character keeps of a human.
-type person struct {
-	Name string `json:"name,omitempty"`
-	Left bool   `json:"left,omitempty"` // has been said goodbye to
-}
-
-func personKey(id string) string {
-	if key := "human/" + id; len(key) <= abi.MaxKVKey {
-		return key
-	}
-	return "human/?"
-}
-
-// known gives what the character keeps of a human.
-func known(h *companion.Host, id string) (who person) {
-	if _, err := h.GetJSON(personKey(id), &who); err != nil {
-		h.Debugf("person %s: %v", id, err)
-	}
-	return who
-}
-
-func keep(h *companion.Host, id string, who person) {
-	if err := h.SetJSON(personKey(id), who); err != nil {
-		h.Debugf("person %s: %v", id, err)
-	}
-}
-
 // told gives the name the human told in the message that opened the talk.
 func (m *mind) told() (string, bool) {
 	o := m.opener()
@@ -126,57 +103,44 @@ func (m *mind) told() (string, bool) {
 	}
 	// The name alone will do where a companion has just asked for it.
 	for i := len(m.beats) - len(m.talk) - 1; i >= 0 && !m.beats[i].human; i-- {
-		text := words.Normal(m.beats[i].text)
-		if m.beats[i].question && (strings.Contains(text, "お名前") || strings.Contains(text, "your name")) {
+		if m.beats[i].question && asksName(m.beats[i].norm) {
 			return words.BareName(o.text)
 		}
 	}
 	return "", false
 }
 
-// learn keeps a name the human has just told.
-func (p *persona) learn(h *companion.Host, m *mind) {
-	if !m.last().human {
-		return
-	}
-	if name, ok := m.told(); ok {
-		who := known(h, m.last().from)
-		if who.Name != name {
-			who.Name = name
-			keep(h, m.last().from, who)
-		}
-	}
+// asksName says whether a question in normal form is for a name.
+func asksName(norm string) bool {
+	return strings.Contains(norm, "お名前") || strings.Contains(norm, "your name")
 }
-
-// anonymous are display names that say nothing about who it is.
-var anonymous = words.Set("user users anonymous guest human viewer you me ユーザー ユーザ ゲスト 名無し 匿名")
 
 // nameOf gives how to call somebody, "" where there is no good way. A human
 // who is called like a companion in the room is not called by that name.
 func (p *persona) nameOf(h *companion.Host, sc *script, s companion.Scene, id string) string {
 	m := memberOf(s, id)
 	if m.Kind != abi.KindHuman {
-		if call := sc.calls[id]; call != "" {
+		if call := sc.Calls[id]; call != "" {
 			return call
 		}
-		return strings.ReplaceAll(sc.human, "{name}", cmp.Or(m.Name, id))
+		return strings.ReplaceAll(sc.Human, "{name}", cmp.Or(m.Name, id))
 	}
-	name := known(h, id).Name
-	if name == "" && m.Name != id && !anonymous[words.Normal(m.Name)] {
+	name := person.Known(h, id).Name
+	if name == "" && m.Name != id && !person.Anonymous(m.Name) {
 		name = m.Name
 	}
 	if name == "" || p.namesake(h, s, name) {
 		return ""
 	}
-	return strings.ReplaceAll(sc.human, "{name}", name)
+	return strings.ReplaceAll(sc.Human, "{name}", name)
 }
 
 // namesake says whether a companion in the room is called so.
 func (p *persona) namesake(h *companion.Host, s companion.Scene, name string) bool {
 	n := words.Normal(name)
-	names := append([]string{h.Self(), p.main.name}, p.aliases...)
+	names := append([]string{h.Self(), p.main.Name}, p.aliases...)
 	for _, sc := range p.scripts {
-		for _, call := range sc.calls {
+		for _, call := range sc.Calls {
 			names = append(names, call, strings.TrimSuffix(call, "さん"))
 		}
 	}

@@ -2,6 +2,7 @@ package talk
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
@@ -28,11 +29,15 @@ func (p phase) closing() abi.Closing {
 const usualTurns = 24
 
 // pace gives the turn after which a talk winds down: about half of the cap,
-// a little different from talk to talk, and early enough for the goodbyes.
+// a little different from talk to talk, and early enough for the goodbyes. A remark that
+// asks nothing and is about nothing is not talked about for as long.
 func pace(m *mind, s companion.Scene, room string) (windDown, limit int) {
 	limit = s.MaxTurns
 	if limit <= 0 {
 		limit = usualTurns
+	}
+	if o := m.opener(); remark(o) {
+		return max(1, min(5+int(words.Hash(room, o.text)%3), limit-8)), limit
 	}
 	if limit < usualTurns {
 		return max(1, min(12, limit-8)), limit
@@ -52,19 +57,39 @@ func phaseOf(m *mind, s companion.Scene, self, room string) phase {
 	case last.human:
 		return talking
 	}
+	if m.visit.byes && m.visit.seq == m.opener().seq {
+		if wind, _ := pace(m, s, room); s.Turns >= wind || s.Closing.Stage() > 0 {
+			return over // once a visit is enough, where the person has not
+		}
+	}
 	wind, limit := pace(m, s, room)
 	stage, turns := s.Closing.Stage(), s.Turns
+	first := parting(m.opener(), room)
 	switch {
 	case stage >= 2 || turns >= wind+5 || turns >= limit-3 && limit > 8:
 		return leaving
 	case last.question && turns < wind+3 && (stage == 0 || slices.Contains(last.to, self)):
 		return talking
 	case stage == 1 || turns >= wind+3:
-		return thanking
+		return max(thanking, first)
 	case turns >= wind:
-		return ending
+		return first
 	}
 	return talking
+}
+
+// remark says whether a person's message is one that is said in passing.
+func remark(o beat) bool {
+	_, told := words.Introduced(o.text)
+	return o.human && !told && !o.question && len(o.topics) == 0 && len(o.intents) == 0
+}
+
+// parting gives how a talk begins to end. Not each takes all three steps: people notice.
+func parting(o beat, room string) phase {
+	if !o.human {
+		return ending
+	}
+	return ending + phase(words.Hash(room, o.text, strconv.FormatUint(o.seq, 10))%3)
 }
 
 // lastToLeave says whether everybody else who talks here has said goodbye, or

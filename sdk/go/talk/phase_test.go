@@ -15,7 +15,7 @@ import (
 // whatever the cap is.
 func TestPace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := &mind{talk: []beat{{human: true, text: rapid.String().Draw(t, "opener")}}}
+		m := &mind{talk: []beat{{human: true, question: true, text: rapid.String().Draw(t, "opener")}}}
 		most := rapid.IntRange(-1, 100).Draw(t, "cap")
 		wind, limit := pace(m, companion.Scene{MaxTurns: most}, rapid.String().Draw(t, "room"))
 		if most > 0 && limit != most || most <= 0 && limit != usualTurns {
@@ -48,6 +48,9 @@ func TestPhasesGoOneWay(t *testing.T) {
 // A phase is read from the room's closing, the turns and the last words.
 func TestPhaseOf(t *testing.T) {
 	person := beat{human: true, text: "hi"}
+	for parting(person, "main") != ending {
+		person.seq++
+	}
 	bye := beat{human: true, text: "bye", intents: map[words.Intent]bool{words.Bye: true}}
 	statement, question, forMomo := beat{from: "aya"}, beat{from: "aya", question: true}, beat{from: "aya", question: true, to: []string{"momo"}}
 	wind, limit := pace(&mind{talk: []beat{person}}, companion.Scene{}, "main")
@@ -75,6 +78,23 @@ func TestPhaseOf(t *testing.T) {
 		if got := phaseOf(m, companion.Scene{Turns: tc.turns, Closing: tc.stage}, "momo", "main"); got != over {
 			t.Errorf("%s, after its goodbye: %d", tc.name, got)
 		}
+	}
+}
+
+// Talks do not all end in the same three steps, and one about nothing ends sooner.
+func TestPartings(t *testing.T) {
+	began := map[phase]bool{}
+	for seq := range uint64(30) {
+		began[parting(beat{human: true, text: "hi", seq: seq}, "main")] = true
+	}
+	if len(began) != 3 || parting(beat{}, "main") != ending {
+		t.Errorf("%v", began)
+	}
+	asked, said := beat{human: true, question: true, text: "hm"}, beat{human: true, text: "hm"}
+	long, _ := pace(&mind{talk: []beat{asked}}, companion.Scene{}, "main")
+	short, _ := pace(&mind{talk: []beat{said}}, companion.Scene{}, "main")
+	if short >= long {
+		t.Errorf("a remark is talked about for %d turns, and a question for %d", short, long)
 	}
 }
 
@@ -117,8 +137,8 @@ func TestOwnTopics(t *testing.T) {
 	h := host(c)
 	c.put("taro", "こんにちは。")
 	m := p.room(h, c.scene(false))
-	l := p.main.lines["tea"][opening][0]
-	p.remember(h, c.scene(false), m, l, l.text, 10)
+	l := p.main.Lines["tea"][opening][0]
+	p.remember(h, c.scene(false), m, l, l.Text, 10)
 	c.put("aya", "そうだね。")
 	if m = p.room(h, c.scene(false)); m.topic != "tea" || m.depth != 2 || fmt.Sprint(m.used) != "[tea]" {
 		t.Errorf("topic %q of %q, for %d messages", m.topic, m.used, m.depth)

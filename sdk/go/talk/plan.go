@@ -3,7 +3,10 @@ package talk
 import (
 	"cmp"
 	"slices"
+	"strings"
 
+	"github.com/companiond/companiond/abi"
+	companion "github.com/companiond/companiond/sdk/go"
 	"github.com/companiond/companiond/sdk/go/words"
 )
 
@@ -15,12 +18,28 @@ func (t *turn) plan() []step {
 	case thanking:
 		return general(closing, pre)
 	case leaving:
-		return general(farewell)
+		return append([]step{{farewell, anyTopic, true}}, general(farewell)...)
 	}
 	var steps []step
 	last := t.m.last()
+	switch v := t.m.visit; {
+	case v.asker == t.h.Self() && last.human && len(last.topics) == 0:
+		steps = general(told)
+	case v.vents && len(t.m.talk) <= 2:
+		steps = general(vent)
+	case v.own && last.human:
+		if f, ok := t.known(); ok {
+			t.fact = f
+			steps = general(knows)
+		} else {
+			steps = general(forgot)
+		}
+	}
+	if t.m.visit.own {
+		return append(steps, general(react)...)
+	}
 	if last.human || !t.m.spoke(t.h.Self()) && len(t.m.talk) <= openingPart {
-		steps = t.meeting(last.human)
+		steps = append(steps, t.meeting(last.human)...)
 	}
 	if slices.Contains(last.to, t.h.Self()) || last.question && (last.human || t.s.Addressed) {
 		return append(steps, t.answering(last.human)...)
@@ -64,10 +83,15 @@ func (t *turn) meeting(first bool) []step {
 	if in[words.Long] && first {
 		acts = append(acts, long)
 	}
-	if o.from != "" && early && (in[words.Greet] || first && len(o.topics) == 0) {
-		if who := known(t.h, o.from); who.Left && who.Name != "" {
+	if t.m.visit.back && in[words.Greet] && early {
+		if first {
 			acts = append(acts, again)
+		} else if !t.m.forPerson(t.s) && t.recall() {
+			acts = append(acts, recall)
 		}
+	}
+	if about := t.m.visit.about; about != "" && len(t.m.talk) <= 4 && (first || !t.named(o.norm)) {
+		acts = append(acts, self)
 	}
 	if in[words.Who] {
 		if t.introduced() {
@@ -80,8 +104,8 @@ func (t *turn) meeting(first bool) []step {
 		return general(acts...) // the topic is the point, not the greeting
 	}
 	inKind(howAreYou, thanks, praise)
-	if !first && o.question && len(o.topics) == 0 && early && len(acts) == 0 {
-		acts = append(acts, unknown) // everybody may not know it
+	if !first && o.question && len(o.topics) == 0 && len(t.m.talk) <= 2 && len(acts) == 0 {
+		acts = append(acts, unknown) // two may not know it, and not everybody
 	}
 	if in[words.Greet] && len(o.topics) == 0 && !(o.question && !in[words.Who] && !in[words.HowAreYou]) {
 		acts = append(acts, greet)
@@ -89,9 +113,16 @@ func (t *turn) meeting(first bool) []step {
 	return general(acts...)
 }
 
+// named says whether a text names one of those who are here: a question with a name in it is for that one.
+func (t *turn) named(norm string) bool {
+	return slices.ContainsFunc(t.s.Members, func(o companion.Member) bool {
+		return o.Kind != abi.KindHuman && slices.ContainsFunc([]string{o.ID, o.Name, strings.TrimSuffix(t.sc.Calls[o.ID], "さん")}, func(c string) bool { return c != "" && words.Has(norm, words.Normal(c)) })
+	})
+}
+
 // introduced says whether the character has introduced itself in this room.
 func (t *turn) introduced() bool {
-	return slices.ContainsFunc(t.sc.lines[anyTopic][intro], func(l *line) bool { return slices.Contains(t.m.said, l.id) })
+	return slices.ContainsFunc(t.sc.Lines[anyTopic][intro], func(l *line) bool { return slices.Contains(t.m.said, l.ID) })
 }
 
 // answering replies to a question for this character.
@@ -169,7 +200,7 @@ func (t *turn) acts() []act {
 	if wind, _ := pace(t.m, t.s, t.h.Room()); t.s.Turns >= wind-1 {
 		left = []act{react, tell}
 	}
-	slices.SortStableFunc(left, func(a, b act) int { return t.sc.habit[b] - t.sc.habit[a] })
+	slices.SortStableFunc(left, func(a, b act) int { return t.sc.Habit[b] - t.sc.Habit[a] })
 	if t.s.Addressed {
 		return append([]act{tell}, slices.DeleteFunc(left, func(a act) bool { return a == tell })...)
 	}
@@ -180,11 +211,11 @@ func (t *turn) acts() []act {
 	for len(left) > 0 {
 		sum := 0
 		for _, a := range left {
-			sum += t.sc.habit[a] + 1
+			sum += t.sc.Habit[a] + 1
 		}
 		n, i := t.h.Intn(sum), 0
-		for n >= t.sc.habit[left[i]]+1 {
-			n -= t.sc.habit[left[i]] + 1
+		for n >= t.sc.Habit[left[i]]+1 {
+			n -= t.sc.Habit[left[i]] + 1
 			i++
 		}
 		out = append(out, left[i])
@@ -197,14 +228,14 @@ func (t *turn) acts() []act {
 func (t *turn) openings() []step {
 	var steps []step
 	for _, tp := range t.p.topics {
-		if !slices.Contains(t.m.used, tp.ID) && len(t.sc.lines[tp.ID][opening]) > 0 {
+		if !slices.Contains(t.m.used, tp.ID) && len(t.sc.Lines[tp.ID][opening]) > 0 {
 			steps = append(steps, step{act: opening, topic: tp.ID})
 		}
 	}
 	if t.roll {
 		lot := map[string]float64{} // what it likes is drawn more often
 		for _, st := range steps {
-			lot[st.topic] = float64(t.h.Intn(100))/100 + t.p.main.likes[st.topic]/8
+			lot[st.topic] = float64(t.h.Intn(100))/100 + t.p.main.Likes[st.topic]/8
 		}
 		slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(lot[b.topic], lot[a.topic]) })
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
+	"github.com/companiond/companiond/sdk/go/talk/plain"
 	"github.com/companiond/companiond/sdk/go/words"
 )
 
@@ -120,7 +121,7 @@ func checkLine(t *rapid.T, c *chat, e event, line companion.Line, heard []compan
 		}
 	}
 	serious := slices.ContainsFunc([]act{distress, grave}, func(a act) bool {
-		return slices.ContainsFunc(slices.Concat(plain[words.Japanese][a], plain[words.English][a]), func(texts []string) bool { return slices.Contains(texts, line.Text) })
+		return slices.ContainsFunc(slices.Concat(plain.Lines(words.Japanese, string(a)), plain.Lines(words.English, string(a))), func(texts []string) bool { return slices.Contains(texts, line.Text) })
 	})
 	if serious || line.Text == "" {
 		return // such lines may come again

@@ -1,6 +1,8 @@
 package talk
 
 import (
+	"github.com/companiond/companiond/sdk/go/talk/lines"
+
 	"errors"
 	"fmt"
 	"maps"
@@ -33,43 +35,47 @@ func TestScripts(t *testing.T) {
 		}
 		keep := 0
 		for range rapid.IntRange(0, 12).Draw(t, "lines") {
-			l := &line{topic: rapid.SampledFrom([]string{anyTopic, "cat", "food"}).Draw(t, "topic")}
-			acts := topicActs
-			if l.topic == anyTopic {
-				acts = generalActs
+			l := &line{Topic: rapid.SampledFrom([]string{anyTopic, "cat", "food"}).Draw(t, "topic")}
+			acts := lines.TopicActs
+			if l.Topic == anyTopic {
+				acts = lines.GeneralActs
 			}
-			l.act, l.text = rapid.SampledFrom(acts).Draw(t, "act"), token.Draw(t, "text")+": "+token.Draw(t, "rest")
-			head := string(l.act)
-			if !isSerious(l.act) {
+			l.Act, l.Text = rapid.SampledFrom(acts).Draw(t, "act"), token.Draw(t, "text")+": "+token.Draw(t, "rest")
+			head := string(l.Act)
+			if !lines.IsSerious(l.Act) {
 				if rapid.Bool().Draw(t, "to somebody") {
-					l.to = token.Draw(t, "to")
-					head += " @" + l.to
+					l.To = token.Draw(t, "to")
+					head += " @" + l.To
 				}
-				for _, w := range rapid.SliceOfN(token, 0, 2).Draw(t, "words") {
-					l.on = append(l.on, words.Normal(w))
+				word, least := token, 0
+				if of := lines.Kinds[l.Act]; of != nil {
+					word, least = rapid.SampledFrom(of), 1
+				}
+				for _, w := range rapid.SliceOfN(word, least, 2).Draw(t, "words") {
+					l.On = append(l.On, words.Normal(w))
 					head += " " + w
 				}
 				for _, key := range rapid.SliceOfN(rapid.SampledFrom([]string{"who", "quote", "aya"}), 0, 2).Draw(t, "needs") {
-					l.needs, l.text = append(l.needs, key), l.text+"{"+key+"}"
-					l.reused = l.reused || key == "quote"
+					l.Needs, l.Text = append(l.Needs, key), l.Text+"{"+key+"}"
+					l.Reused = l.Reused || key == "quote"
 				}
-				if l.act != nod {
+				if l.Act != nod {
 					keep++
 				}
 			}
-			l.id = words.Hash(l.text)
-			if want[l.topic] == nil {
-				want[l.topic] = map[act][]*line{}
+			l.ID = words.Hash(l.Text)
+			if want[l.Topic] == nil {
+				want[l.Topic] = map[act][]*line{}
 			}
-			want[l.topic][l.act] = append(want[l.topic][l.act], l)
-			fmt.Fprintf(&text, "\n  [%s]\n%s: %s ", l.topic, head, l.text)
+			want[l.Topic][l.Act] = append(want[l.Topic][l.Act], l)
+			fmt.Fprintf(&text, "\n  [%s]\n%s: %s ", l.Topic, head, l.Text)
 		}
-		all, err := parse(text.String())
+		all, err := lines.Parse(text.String())
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%d, %v in\n%s", len(all), err, &text)
 		}
 		got := all[0]
-		if !reflect.DeepEqual(got.lines, want) || got.keep != keep*3/4 || !maps.Equal(got.calls, calls) || !maps.Equal(got.likes, likes) || !slices.Equal(got.aliases, aliases) {
+		if !reflect.DeepEqual(got.Lines, want) || got.Keep != keep*3/4 || !maps.Equal(got.Calls, calls) || !maps.Equal(got.Likes, likes) || !slices.Equal(got.Aliases, aliases) {
 			t.Errorf("%+v is not\n%s", got, &text)
 		}
 	})
@@ -82,7 +88,7 @@ func FuzzScript(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		scripts, err := parse(text)
+		scripts, err := lines.Parse(text)
 		if err != nil {
 			for row := range strings.SplitSeq(err.Error(), "\n") {
 				if !strings.HasPrefix(row, "line ") {
@@ -95,10 +101,10 @@ func FuzzScript(f *testing.F) {
 			return
 		}
 		for _, s := range scripts {
-			for topic, acts := range s.lines {
+			for topic, acts := range s.Lines {
 				for a, lines := range acts {
 					for _, l := range lines {
-						if l.topic != topic || l.act != a || l.text == "" || strings.Count(l.text, "{") < len(l.needs) {
+						if l.Topic != topic || l.Act != a || l.Text == "" || strings.Count(l.Text, "{") < len(l.Needs) {
 							t.Errorf("%q: %+v", text, l)
 						}
 					}
@@ -110,13 +116,12 @@ func FuzzScript(f *testing.F) {
 		if line := c.says(); line.Text == "" && line.Pass == "" {
 			t.Errorf("%q: %+v", text, line)
 		}
-		Lint(text)
 	})
 }
 
 // A bad script is refused with the line and the reason, and all that is wrong with it is told at once.
 func TestBadScripts(t *testing.T) {
-	more := maxTopics - len(words.Topics())
+	more := lines.MaxTopics - len(words.Topics())
 	for text, want := range map[string]string{
 		"":                                                   "line 1: the head has no name: nothing is written",
 		"# later\n\n":                                        "line 1: the head has no name: nothing is written",
@@ -143,8 +148,8 @@ func TestBadScripts(t *testing.T) {
 		"name: A\n[*]\nlang: en\n[*]\nreact: x":              "line 3: the head has no name",
 		"name: A\n[*]\nlang: ja\nname: A":                    "line 3: a second script for \"ja\"",
 		strings.Repeat("x\n", 20):                            strings.TrimSuffix(strings.Repeat("line N: \"x\" has no colon\n", 10), "\n"),
-		"name: A\n" + strings.Repeat("topic: a b\n", more+1): fmt.Sprintf("line %d: there are %d topics, the usual ones among them, and may be no more", more+2, maxTopics),
-		"name: A\n[*]\n" + strings.Repeat("react: x\n", maxLines) + "z: y": fmt.Sprintf("line %d: there are more than %d lines to say", maxLines+3, maxLines),
+		"name: A\n" + strings.Repeat("topic: a b\n", more+1): fmt.Sprintf("line %d: there are %d topics, the usual ones among them, and may be no more", more+2, lines.MaxTopics),
+		"name: A\n[*]\n" + strings.Repeat("react: x\n", lines.MaxLines) + "z: y": fmt.Sprintf("line %d: there are more than %d lines to say", lines.MaxLines+3, lines.MaxLines),
 	} {
 		_, err := New(text)
 		var told Mistakes
@@ -180,7 +185,7 @@ func TestOneText(t *testing.T) {
 	}
 	for _, p := range []*persona{one, two} {
 		for _, s := range p.scripts {
-			s.begins = 0
+			s.Begins = 0
 		}
 	}
 	if !reflect.DeepEqual(one, two) {

@@ -1,6 +1,8 @@
 package talk
 
 import (
+	"github.com/companiond/companiond/sdk/go/talk/lines"
+
 	"slices"
 	"strconv"
 	"strings"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
+	"github.com/companiond/companiond/sdk/go/talk/person"
 	"github.com/companiond/companiond/sdk/go/talk/stage"
 	"github.com/companiond/companiond/sdk/go/words"
 )
@@ -31,6 +34,7 @@ type turn struct {
 	sc   *script
 	roll bool // draw lots; a vote only needs to know that there is a line
 
+	fact  person.Fact       // what of the person is spoken of
 	heard map[string]string // what placeholders stand for, as far as it was asked
 }
 
@@ -41,7 +45,7 @@ func (p *persona) speak(h *companion.Host, s companion.Scene) companion.Line {
 	if c, ok := m.serious(); ok {
 		return p.speakSerious(h, m, s, c)
 	}
-	p.learn(h, m)
+	p.receive(h, m, s)
 	if m.voted != s.Message.Seq {
 		m.phase = phaseOf(m, s, h.Self(), h.Room())
 	}
@@ -54,12 +58,16 @@ func (p *persona) speak(h *companion.Host, s companion.Scene) companion.Line {
 	if l == nil {
 		return companion.Pass(t.whyNot())
 	}
+	l, text = t.withRecall(l, text)
 	out := companion.Line{Text: t.hello(l, text), To: t.addressee(l), Closing: ph.closing()}
 	if ph == leaving && lastToLeave(m, s, h.Self(), h.Room()) {
 		out.Closing = abi.ClosingTerminal
 	}
-	t.note(l, ph)
-	p.remember(h, s, m, l, out.Text, t.sc.keep)
+	if l.Act == recall {
+		m.visit.who.Use(t.fact.Kind + t.fact.ID)
+		person.Keep(h, m.opener().from, m.visit.who)
+	}
+	p.remember(h, s, m, l, out.Text, t.sc.Keep, out.To...)
 	return out
 }
 
@@ -71,30 +79,17 @@ func (t *turn) whyNot() string {
 	return "nothing new to say"
 }
 
-// note keeps what the next talk should know of the human.
-func (t *turn) note(l *line, ph phase) {
-	id := t.m.opener().from
-	if id == "" {
-		return
-	}
-	who := known(t.h, id)
-	if left := ph == leaving; who.Left != left && (left || l.act == again || who.Name == "") {
-		who.Left = left
-		keep(t.h, id, who)
-	}
-}
-
 // hello puts the answer to a human's greeting before a line without one.
 func (t *turn) hello(l *line, text string) string {
-	if !t.m.last().human || slices.Contains(l.needs, "hi") || slices.Contains([]act{farewell, rude, again, greet, name, namesake}, l.act) {
+	if !t.m.last().human || slices.Contains(l.Needs, "hi") || slices.Contains([]act{farewell, rude, again, greet, name, namesake, vent}, l.Act) {
 		return text
 	}
-	hi := words.Hello(t.m.last().text, t.sc.lang)
+	hi := words.Hello(t.m.last().text, t.sc.Lang)
 	if hi == "" || strings.HasPrefix(text, hi) {
 		return text
 	}
 	whole := hi + text
-	if t.sc.lang == words.English {
+	if t.sc.Lang == words.English {
 		whole = hi + " " + text
 	}
 	if !t.fits(whole) || t.remembered(words.Normal(whole)) {
@@ -106,9 +101,11 @@ func (t *turn) hello(l *line, text string) string {
 // addressee gives whom the line goes to: nobody in particular but for questions.
 func (t *turn) addressee(l *line) []string {
 	switch {
-	case l.to != "":
-		return []string{l.to}
-	case l.act == ask && slices.Contains(l.needs, "who"):
+	case l.To != "":
+		return []string{l.To}
+	case l.Act == recall, l.Act == forgot:
+		return []string{t.m.opener().from}
+	case l.Act == ask && slices.Contains(l.Needs, "who"):
 		return []string{t.m.last().from}
 	}
 	return nil
@@ -132,14 +129,16 @@ const (
 
 // may says whether a line is in the draw and can be said to who is here.
 func (t *turn) may(l *line, d draw) bool {
-	said := slices.Contains(t.m.said, l.id)
+	said := slices.Contains(t.m.said, l.ID)
 	switch {
-	case l.to != "" && (l.to == t.h.Self() || !present(t.s, l.to)):
+	case l.To != "" && (l.To == t.h.Self() || !present(t.s, l.To)):
 		return false
-	case l.act == ask && len(l.on) == 0 && l.to == t.m.last().from && len(t.m.talk) <= 3:
+	case l.Act == ask && len(l.On) == 0 && l.To == t.m.last().from && len(t.m.talk) <= 3:
 		return false // it has just answered
+	case l.Act == greet && t.m.visit.who.Name != "" && asksName(words.Normal(l.Text)):
+		return false
 	case d == requoted:
-		return said && l.reused
+		return said && l.Reused
 	case d == forgotten:
 		return said && (t.m.phase != talking || t.s.Addressed || t.m.last().human)
 	}
@@ -150,6 +149,13 @@ func (t *turn) may(l *line, d draw) bool {
 // those that are new only by what they quote.
 func (t *turn) choose() (*line, string) {
 	steps := t.plan()
+	if len(steps) > 0 && (steps[0].act == again || steps[0].act == farewell && steps[0].hit) { // rather the same welcome as some days ago than that of a stranger
+		for _, d := range []draw{unsaid, forgotten} {
+			if l, text := t.pick(steps[0], d); l != nil {
+				return l, text
+			}
+		}
+	}
 	for _, d := range []draw{unsaid, requoted, forgotten} {
 		for _, st := range steps {
 			if l, text := t.pick(st, d); l != nil {
@@ -164,13 +170,20 @@ func (t *turn) choose() (*line, string) {
 // were heard go first; lines that tell something keep roughly the script's order.
 func (t *turn) pick(st step, d draw) (*line, string) {
 	heard := t.m.last().norm
+	if t.m.phase == leaving {
+		heard = t.m.opener().norm // farewells follow what the person said
+	}
 	var hits, rest []*line
-	for _, l := range t.sc.lines[st.topic][st.act] {
+	for _, l := range t.sc.Lines[st.topic][st.act] {
 		switch {
 		case !t.may(l, d):
-		case len(l.on) == 0:
+		case len(l.On) == 0:
 			rest = append(rest, l)
-		case slices.ContainsFunc(l.on, func(w string) bool { return words.Has(heard, w) }):
+		case lines.Kinds[l.Act] != nil:
+			if slices.Contains(l.On, t.m.visit.about) && l.Act == self || slices.Contains(l.On, t.fact.Kind) && l.Act == recall {
+				hits = append(hits, l)
+			}
+		case slices.ContainsFunc(l.On, func(w string) bool { return words.Has(heard, w) }):
 			hits = append(hits, l)
 		}
 	}
@@ -216,7 +229,7 @@ func (t *turn) fresh(l *line, text string, d draw) bool {
 	if d != forgotten && t.m.heard[words.Hash(norm)] || t.remembered(norm) {
 		return false
 	}
-	if !t.roll || utf8.RuneCountInString(text) < 8 || slices.Contains(l.needs, "hi") {
+	if !t.roll || utf8.RuneCountInString(text) < 8 || slices.Contains(l.Needs, "hi") {
 		return true
 	}
 	beats := t.m.beats[max(0, len(t.m.beats)-lately):]
@@ -230,11 +243,11 @@ func (t *turn) remembered(norm string) bool {
 
 // fill puts what is heard into a line; ok is false where something is missing.
 func (t *turn) fill(l *line) (text string, ok bool) {
-	if len(l.needs) == 0 {
-		return l.text, true
+	if len(l.Needs) == 0 {
+		return l.Text, true
 	}
-	text = l.text
-	for _, key := range l.needs {
+	text = l.Text
+	for _, key := range l.Needs {
 		value, ok := t.heard[key]
 		if !ok {
 			if t.heard == nil {
@@ -262,7 +275,7 @@ func (t *turn) value(key string) (string, bool) {
 	value := ""
 	switch key {
 	case "hi":
-		return words.Hello(t.m.opener().text, t.sc.lang), true
+		return words.Hello(t.m.opener().text, t.sc.Lang), true
 	case "who":
 		if last.from != t.h.Self() {
 			value = t.p.nameOf(t.h, t.sc, t.s, last.from)
@@ -283,11 +296,15 @@ func (t *turn) value(key string) (string, bool) {
 		if t.names(value) {
 			value = "" // "Natsumi, are you there?" is not about natsumi, the thing
 		}
+	case "it":
+		value = t.fact.It
+	case "memory":
+		value = t.fact.Quote
 	case "first", "last":
 		value = t.label(key)
 	default:
 		if present(t.s, key) && key != t.h.Self() {
-			value = t.sc.calls[key]
+			value = t.sc.Calls[key]
 		}
 	}
 	return value, value != "" && !strings.ContainsAny(value, "{}") // what is heard is no placeholder
@@ -303,8 +320,13 @@ func (t *turn) label(key string) string {
 	if key == "last" {
 		id = used[len(used)-1]
 	}
+	return t.called(id)
+}
+
+// called gives how a topic is called.
+func (t *turn) called(id string) string {
 	i := slices.IndexFunc(t.p.topics, func(tp words.Topic) bool { return tp.ID == id })
-	if t.sc.lang == words.English {
+	if t.sc.Lang == words.English {
 		return t.p.topics[i].En
 	}
 	return t.p.topics[i].Ja
@@ -313,9 +335,9 @@ func (t *turn) label(key string) string {
 // names says whether a word is what somebody in the room is called.
 func (t *turn) names(word string) bool {
 	word = words.Normal(word)
-	called := append([]string{t.sc.name}, t.sc.aliases...)
+	called := append([]string{t.sc.Name}, t.sc.Aliases...)
 	for _, m := range t.s.Members {
-		called = append(called, m.ID, m.Name, t.sc.calls[m.ID])
+		called = append(called, m.ID, m.Name, t.sc.Calls[m.ID])
 	}
 	return word != "" && slices.ContainsFunc(called, func(c string) bool { return c != "" && strings.HasPrefix(words.Normal(c), word) })
 }

@@ -31,7 +31,7 @@ func (p *persona) vote(h *companion.Host, s companion.Scene) companion.Vote {
 	if _, ok := m.serious(); ok {
 		return p.voteSerious(m, s, h.Self())
 	}
-	p.learn(h, m)
+	p.receive(h, m, s)
 	m.voted, m.phase = s.Message.Seq, phaseOf(m, s, h.Self(), h.Room())
 	v := p.judge(h, m, s)
 	v.Closing = m.phase.closing()
@@ -46,7 +46,7 @@ const nodEvery = 3
 // nod gives a backchannel for the case that another speaks next: now and then,
 // in a room that can pay for one, never the same twice in a row.
 func (p *persona) nod(h *companion.Host, m *mind, s companion.Scene) string {
-	lines := p.script(m).lines[anyTopic][nod]
+	lines := p.script(m).Lines[anyTopic][nod]
 	if s.Budget == nil || len(s.Budget.Prices) == 0 || len(lines) == 0 || m.phase != talking || s.Message.From == h.Self() || m.last().question {
 		return ""
 	}
@@ -56,7 +56,7 @@ func (p *persona) nod(h *companion.Host, m *mind, s companion.Scene) string {
 		return ""
 	}
 	for i := range lines {
-		text := lines[(lot/nodEvery+i)%len(lines)].text
+		text := lines[(lot/nodEvery+i)%len(lines)].Text
 		if text != m.nodded && utf8.RuneCountInString(text) <= price.Chars {
 			m.nodded = text
 			return text
@@ -74,6 +74,13 @@ func (p *persona) judge(h *companion.Host, m *mind, s companion.Scene) companion
 		return companion.Listen("my own words")
 	case m.phase == over:
 		return companion.Listen("I have said goodbye")
+	case last.human && m.visit.asker == self && !last.question:
+		return companion.Want(wantAddressed, "they answer me")
+	case m.heardOut(self):
+		return companion.Listen("the person is heard, and small talk can wait")
+	case m.forPerson(s):
+		(&turn{h: h, p: p, m: m, s: s, sc: p.script(m)}).overhear()
+		return companion.Listen("that was for the person")
 	case m.phase != talking:
 		return companion.Want(min(wantLeave+quiet+jitter, wantMost), "time to wind down")
 	case s.Conversation.Invites(self):
@@ -93,17 +100,17 @@ func (p *persona) judge(h *companion.Host, m *mind, s companion.Scene) companion
 	if last.human {
 		want, why = wantHuman, "somebody speaks to us"
 		for in := range last.intents {
-			want += p.main.likes[string(in)]
+			want += p.main.Likes[string(in)]
 		}
 	}
-	if m.topic != "" && p.main.likes[m.topic] != 0 {
-		want += p.main.likes[m.topic]
+	if m.topic != "" && p.main.Likes[m.topic] != 0 {
+		want += p.main.Likes[m.topic]
 		why = "I like to talk about " + m.topic
 	}
-	if len(l.on) > 0 { // a line for these very words
+	if len(l.On) > 0 { // a line for these very words
 		want += toThePoint
 	}
-	want += p.main.after[last.from] + quiet + jitter
+	want += p.main.After[last.from] + quiet + jitter
 	if !m.spoke(self) && len(m.talk) > 1 {
 		want += notYetHeard
 	}

@@ -155,6 +155,9 @@ var places = []string{"{in|with|at|here|there|near|alone|under|on|next|close|by|
 
 const playing = "game|boss|level|minecraft|respawn|fortnite|roblox|dark souls|elden ring"
 
+// jobs are words around a goodbye that is one to a place and not to life.
+const jobs = "work|job|office|school|team|coworker|coworkers|colleague|colleagues|students|shift|teacher|class|retire|moving|character|novel|story|song|stream"
+
 // englishDistress is what people write who want to die or to hurt themselves.
 var englishDistress = []phrase{
 	// The wish.
@@ -229,7 +232,7 @@ var englishDistress = []phrase{
 		after: []string{"{my hair|it|note|star|metal|the|stranding|eggs|valley}"}, mine: surely, near: playing},
 	{say: "{painless|painlessly|easiest|quickest|fastest|best|easy|quick|peaceful|least painful|surest}{way|ways|method|methods}{to|for|of}{die|dying|end it|suicide|go out|end your life|kill yourself|kill myself|commit suicide}", near: playing},
 	{say: "how{to|do i|can i|should i|do you|would i}{die painlessly|die peacefully|die without pain|die quickly|die fast|die 。|die in my sleep|commit suicide|overdose|od}", near: playing},
-	{say: "{pills|tablets|tylenol|paracetamol}{to|does it take to|do i need to|would it take to|it takes to|do you need to|will}{die|kill|overdose|be fatal}"},
+	{say: "{pills|tablets|tylenol|paracetamol|ibuprofen|benadryl}{to|does it take to|do i need to|do i have to take to|would it take to|it takes to|do you need to|will}{die|kill|overdose|be fatal|not wake up|never wake up|sleep forever|fall asleep forever|end it|be gone}"},
 	{say: "{pills|tablets|tylenol|paracetamol}{would|will|can|could}kill{me|you|someone}", near: playing},
 	{say: "{pills|meds|tablets}in front of me", mine: maybe},
 	{say: "{。|someone|somebody|anyone|god}kill me{now|already|in my sleep|}。"},
@@ -250,6 +253,9 @@ var englishDistress = []phrase{
 	{say: "goodbye cruel world"},
 	{say: "{final|last}goodbye 。"},
 	{say: "{shinitai|kietai}"},
+	{say: "{wrote|written|writing|write|finished|finishing|left|sent}{my|the|a|all|all my|all the|some|}{goodbye|farewell|good bye}{letter|letters|note|notes}", mine: maybe, near: jobs},
+	{say: "{will|would}not be{around|here|alive}{for my|any more|much longer|long|to see}", after: []string{"my{stream|show|shift|lesson|class|turn}"}, mine: surely, near: jobs + "|trip|holiday|vacation|meeting"},
+	{say: "when i am{gone|not around|no longer here|no longer around|no longer alive|not here any more}", after: []string{"{for|on|at|in|to|this|over|next|all}"}, mine: anyone, near: jobs + "|trip|holiday|vacation|weekend|travelling|traveling"},
 	{say: "{suicide|crisis}{hotline|helpline|lifeline}{number||near|in|for}", near: "work|volunteer|movie|episode"},
 	{say: "{crisis|suicide}{line|hotline|lifeline}{did not|does not|is busy|was busy|put me|hung up|never|will not|would not}"},
 
@@ -259,13 +265,17 @@ var englishDistress = []phrase{
 	{say: "i{hurt|cut|burned|burnt}{myself|my self}{。|again|on purpose|whenever|to feel|to cope|because}"},
 	{say: "{self harm|selfharm|self harmed|self harming|selfharming|self injure|self injuring}", mine: surely, near: "prevention|awareness|article|research|paper"},
 	{say: "{been|am|started}cutting again"},
-	{say: "relapsed and{cut|hurt|burned|burnt}{myself|my self}"},
+	{say: "relapsed{and|by}{cut|hurt|burned|burnt|cutting|hurting|burning}"},
+	{say: "my{thighs|thigh|arms|arm|wrists|wrist|legs|leg|skin}{is|are}{all|completely|}{cut up|sliced up|covered in cuts|full of cuts|full of fresh cuts|covered in fresh cuts}", near: "fell|bike|cat|kitten|rose|bramble|thorn|accident|glass|bushes|blackberr"},
+	{say: "{fresh|new|more}{cuts|cuts and burns}on my{thighs|thigh|arms|arm|wrists|wrist|legs|leg}", near: "fell|bike|cat|kitten|rose|bramble|thorn|accident|bushes"},
 	{say: "if i{hanged|hung|shot|drowned|stabbed|poisoned}{myself|my self}", near: playing},
 	{say: "{slit|slitting|cut|cutting|slash|slashing}my{wrist|wrists|throat|veins|arms|thighs}"},
 	{say: "{want to|going to|about to|trying to|tried to|might|will|could|should|need to|thinking about|thinking of|planning to}{overdose|od|overdosing}",
 		after: []string{"on{coffee|caffeine|sugar|chocolate|cute|cuteness|vitamin|vitamins|memes|candy|cake|cookies|anime|cats}"}, mine: maybe},
 	{say: "i overdosed{。|again|on pills|on meds|on medication|on my|on tylenol|on sleeping|on paracetamol|on ibuprofen|last|yesterday}"},
 	{say: "{take|took|taking|swallow|swallowed|swallowing}{all|a bottle of|a whole bottle of|too many|all of|a bunch of|every}{my|the|these|of my|of the|}{pills|meds|medication|sleeping pills|tablets}"},
+	{say: "{take|took|taken|taking|swallowed|swallow|downed}{the|a|my|this|}{whole|entire|full}{bottle|pack|packet|box|strip}", after: []string{"{of|to}{wine|water|beer|milk|juice|soda|shampoo|home|work|the|vitamins|chocolates|cookies|cards}", "{home|back|with me|to|out}"}, mine: maybe, near: "wine|beer|water|milk|juice|cola|whisky"},
+	{say: "{take|took|taken|swallowed}{way too many|far too many|a lot of|the rest of my|the rest of the|a handful of|handfuls of}{pills|meds|sleeping pills|tablets|painkillers}"},
 }
 
 // englishGrave is what speaks of suicide or self-harm without being one's wish.

@@ -44,7 +44,7 @@ var intentWords = []struct {
 	{Praise, []string{"かわいい", "可愛い", "かっこいい", "面白いね", "おもしろいね", "すごいね", "さすが", "天才", "cute", "awesome", "amazing", "brilliant", "you are great", "well done"}},
 	{Rude, []string{"ばか", "ばーか", "馬鹿", "あほ", "死ね", "うざい", "うぜ", "きもい", "きも", "くそ", "黙れ", "だまれ", "つまらない", "つまんない", "ぶす", "ぽんこつ",
 		"stupid", "idiot", "shut up", "dumb", "fuck", "fucking", "shit", "boring", "hate you", "useless"}},
-	{Bye, []string{"さようなら", "さよなら", "ばいばい", "ばいばーい", "またね", "また明日", "またあした", "また今度", "またこんど", "おやすみ", "じゃあね", "じゃーね", "ではまた", "じゃ、また", "じゃあ、また", "お先に失礼", "落ちます", "落ちるね",
+	{Bye, []string{"さようなら", "さよなら", "ばいばい", "ばいばーい", "またね", "また明日", "またあした", "また今度", "またこんど", "おやすみ", "じゃあね", "じゃーね", "ではまた", "じゃ、また", "じゃあ、また", "お先に失礼", "落ちます", "落ちるね", "行ってきます", "いってきます", "行ってくるね", "いってくるね",
 		"goodbye", "good bye", "bye", "bye bye", "see you", "see ya", "good night", "farewell", "take care", "gotta go", "have to go"}},
 }
 
@@ -133,84 +133,6 @@ func Question(s string) bool {
 	}
 	return false
 }
-
-// Word picks what an unknown question is about: its longest run of kanji,
-// katakana or Latin letters, the first of equals; "" where there is none.
-func Word(s string) string {
-	if w := marked(s); w != "" {
-		return w
-	}
-	best, bestLen := "", 0
-	for _, run := range runs(asked(s)) {
-		n := utf8.RuneCountInString(run)
-		if stopWords[Normal(run)] || n > 20 || n < 2 && !isHan([]rune(run)[0]) {
-			continue
-		}
-		if n > bestLen {
-			best, bestLen = run, n
-		}
-	}
-	return best
-}
-
-// asked gives the sentence of a text that asks, all of it if there is none.
-func asked(s string) string {
-	for _, sentence := range strings.SplitAfter(strings.NewReplacer(". ", ".\n", "! ", "!\n", "。", "。\n", "！", "！\n").Replace(s), "\n") {
-		if strings.ContainsAny(sentence, "?？") {
-			return sentence
-		}
-	}
-	return s
-}
-
-// marked gives what a Japanese sentence names with 「とは」「って」「について」.
-func marked(s string) string {
-	for _, particle := range []string{"について", "とは", "って", "のこと"} {
-		before, _, ok := strings.Cut(s, particle)
-		if !ok {
-			continue
-		}
-		if i := strings.LastIndexAny(before, "。、！？!?, 　"); i >= 0 {
-			_, size := utf8.DecodeRuneInString(before[i:])
-			before = before[i+size:]
-		}
-		first, _ := utf8.DecodeRuneInString(before)
-		if n := utf8.RuneCountInString(before); n >= 2 && n <= 12 && !isHiragana(first) && !stopWords[Normal(before)] {
-			return before
-		}
-	}
-	return ""
-}
-
-// runs splits a text into runs of one kind of letter; hiragana is between.
-func runs(s string) (out []string) {
-	kind := 0
-	for _, r := range s {
-		k := 0
-		switch {
-		case isHan(r):
-			k = 1
-		case isKatakana(r):
-			k = 2
-		case unicode.IsLetter(r) && !isHiragana(r), unicode.IsDigit(r):
-			k = 3
-		}
-		switch {
-		case k == 0:
-		case k == kind:
-			out[len(out)-1] += string(r)
-		default:
-			out = append(out, string(r))
-		}
-		kind = k
-	}
-	return out
-}
-
-// stopWords are runs that are never what a question is about, in normal form.
-var stopWords = Set(`今日 明日 昨日 私 僕 俺 君 何 誰 好 思 教 皆 人 時 本当 最近 一番 話 言 知 質問 意味 自分 みんな
-what about which where think know like love tell your have does with that this they there would could should from people favorite favourite
-please really hmm something anything explain who why how when the you are and for can did was`)
 
 // Set gives the words of a text, in normal form.
 func Set(words string) map[string]bool {

@@ -19,8 +19,10 @@ import (
 type sessions struct {
 	server *sdk.Server
 	house  *places.House
-	hold   time.Duration   // for how long a stream keeps its session
-	ends   context.Context // with the transport
+	// dropped is told that a session was let go.
+	dropped func(reason string)
+	hold    time.Duration   // for how long a stream keeps its session
+	ends    context.Context // with the transport
 
 	mu  sync.Mutex
 	all map[string]*session // by id
@@ -50,7 +52,7 @@ var (
 )
 
 func newSessions(server *sdk.Server, house *places.House, hold time.Duration, ends context.Context) *sessions {
-	return &sessions{server: server, house: house, hold: hold, ends: ends, all: map[string]*session{}}
+	return &sessions{server: server, house: house, hold: hold, ends: ends, all: map[string]*session{}, dropped: func(string) {}}
 }
 
 // begin makes room for one session. It is nobody's until begun has said its id,
@@ -229,6 +231,7 @@ func (s *sessions) drop(ss *session, why error) {
 
 // letGo ends a session that is idle. It may have none of its calls to wait for.
 func (s *sessions) letGo(ss *session) {
+	s.dropped("place")
 	s.drop(ss, errLetGo)
 	go s.close(ss.id)
 }

@@ -252,7 +252,8 @@ func eraOf(id string) string {
 // Who comes at once does not get past the bound: others are let go, or it waits.
 func TestSessionCapHoldsAgainstARush(t *testing.T) {
 	const limit = 5
-	s := newStage(t, Config{MaxSessions: limit})
+	var dropped atomic.Int32
+	s := newStage(t, Config{MaxSessions: limit, Dropped: func(string) { dropped.Add(1) }})
 	var in atomic.Int32
 	var wg sync.WaitGroup
 	for range 40 {
@@ -281,8 +282,8 @@ func TestSessionCapHoldsAgainstARush(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if in.Load() < limit {
-		t.Errorf("%d in", in.Load())
+	if in.Load() < limit || dropped.Load() != in.Load()-limit || s.tr.Sessions() != limit {
+		t.Errorf("%d in, %d told of as let go, %d are there", in.Load(), dropped.Load(), s.tr.Sessions())
 	}
 	waittest.Until(t, "the end of those that were let go", func() bool { return s.tr.sessions.count() == limit })
 	shut(t, s.tr)

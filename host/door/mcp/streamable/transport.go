@@ -55,6 +55,8 @@ type Config struct {
 	// Sharer says with whom who is asking shares what is bounded, see
 	// [places.House]. Nil means that everybody is one.
 	Sharer func(*http.Request) string
+	// Dropped is told that a session was let go for another: "place". Nil: nobody is.
+	Dropped func(reason string)
 	// Log takes the SDK's complaints, see Quiet. Nil means none.
 	Log *slog.Logger
 	// Tools are those that may be called beside the SDK, see Tool. Nil means
@@ -112,6 +114,9 @@ func New(server *sdk.Server, cfg Config) *Transport {
 	t.callsEnd, t.endCalls = context.WithCancelCause(context.Background())
 	t.streams = places.New(places.Config{What: "event streams", Total: t.cfg.MaxStreams})
 	t.sessions = newSessions(server, places.New(places.Config{What: "sessions", Total: t.cfg.MaxSessions}), t.cfg.StreamHold, t.callsEnd)
+	if t.cfg.Dropped != nil {
+		t.sessions.dropped = t.cfg.Dropped
+	}
 	get := func(*http.Request) *sdk.Server { return server }
 	log := Quiet(t.cfg.Log)
 	// Both answer with event streams; reply turns into JSON what can be. Which names of
@@ -306,6 +311,9 @@ func (t *Transport) leave() {
 		close(t.idle)
 	}
 }
+
+// Sessions gives how many sessions there are.
+func (t *Transport) Sessions() int { return t.sessions.house.Taken() }
 
 // goodbye is how long what was told to end may take to do so.
 const goodbye = time.Second

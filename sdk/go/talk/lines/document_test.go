@@ -1,4 +1,4 @@
-package talk
+package lines
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 
 // docs/TALK.md names all that a script may have, and its sample is one that nothing is wrong with.
 func TestDocument(t *testing.T) {
-	data, err := os.ReadFile("../../../docs/TALK.md")
+	data, err := os.ReadFile("../../../../docs/TALK.md")
 	if os.IsNotExist(err) {
 		t.Skip("this is a copy of the SDK")
 	}
@@ -20,8 +20,12 @@ func TestDocument(t *testing.T) {
 	}
 	text := string(data)
 	named := []string{"lang", "name", "aliases", "calls", "human", "likes", "after", "habit", "topic", "{hi}", "{human}", "{who}", "{quote}", "{word}", "{first}", "{last}"}
-	for _, a := range slices.Concat(topicActs, generalActs) {
+	for _, a := range slices.Concat(TopicActs, GeneralActs) {
 		named = append(named, string(a))
+	}
+	named = append(named, "{it}", "{memory}")
+	for _, of := range Kinds {
+		named = append(named, of...)
 	}
 	for _, topic := range words.Topics() {
 		named = append(named, topic.ID)
@@ -36,7 +40,7 @@ func TestDocument(t *testing.T) {
 	for _, problem := range Lint(sample) {
 		t.Error(problem)
 	}
-	if scripts, err := parse(sample); err != nil || len(scripts) != 2 {
+	if scripts, err := Parse(sample); err != nil || len(scripts) != 2 {
 		t.Errorf("%d scripts, %v", len(scripts), err)
 	}
 }

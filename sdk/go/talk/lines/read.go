@@ -1,4 +1,4 @@
-package talk
+package lines
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 
 // Bounds of a text. A vote looks at the lines of a topic some times over.
 const (
-	maxLines  = 2000 // to say, in all scripts of a text
-	maxTopics = 200  // of a script
+	MaxLines  = 2000 // to say, in all scripts of a text
+	MaxTopics = 200  // of a script
 )
 
 // Mistake is one thing that is wrong with a script.
@@ -37,15 +37,15 @@ func (m Mistakes) Error() string {
 
 // reader reads a text of scripts row by row.
 type reader struct {
-	scripts  []*script
+	scripts  []*Script
 	section  string
 	unknown  bool // the section is, and what is in it is passed over
 	lines    int
 	mistakes Mistakes
 }
 
-// parse reads a text of one script, or of several in different languages; errors are [Mistakes].
-func parse(text string) ([]*script, error) {
+// Parse reads a text of one script, or of several in different languages; errors are [Mistakes].
+func Parse(text string) ([]*Script, error) {
 	r := &reader{}
 	rows := 0
 	for row := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) { // which Windows puts before a text
@@ -90,10 +90,10 @@ func (r *reader) finish() {
 	last := len(r.scripts) - 1
 	s := r.scripts[last]
 	if err := s.finish(); err != nil {
-		r.wrong(s.begins, err)
+		r.wrong(s.Begins, err)
 	}
-	if slices.ContainsFunc(r.scripts[:last], func(o *script) bool { return o.lang == s.lang }) {
-		r.wrong(s.begins, fmt.Errorf("a second script for %q", s.lang))
+	if slices.ContainsFunc(r.scripts[:last], func(o *Script) bool { return o.Lang == s.Lang }) {
+		r.wrong(s.Begins, fmt.Errorf("a second script for %q", s.Lang))
 	}
 }
 
@@ -105,7 +105,7 @@ func (r *reader) row(line int, row string) error {
 	s := r.scripts[len(r.scripts)-1]
 	if name, ok := strings.CutPrefix(row, "["); ok {
 		r.section = strings.TrimSuffix(name, "]")
-		r.unknown = r.section != anyTopic && !slices.ContainsFunc(s.topics, func(t words.Topic) bool { return t.ID == r.section })
+		r.unknown = r.section != AnyTopic && !slices.ContainsFunc(s.Topics, func(t words.Topic) bool { return t.ID == r.section })
 		if r.unknown {
 			err := fmt.Errorf("section %q is no topic", r.section)
 			r.section = row // which is not empty
@@ -119,9 +119,9 @@ func (r *reader) row(line int, row string) error {
 	case r.unknown:
 		return nil
 	}
-	if r.lines++; r.lines > maxLines {
-		if r.lines == maxLines+1 {
-			return fmt.Errorf("there are more than %d lines to say", maxLines)
+	if r.lines++; r.lines > MaxLines {
+		if r.lines == MaxLines+1 {
+			return fmt.Errorf("there are more than %d lines to say", MaxLines)
 		}
 		return nil
 	}

@@ -1,4 +1,4 @@
-package talk
+package lines
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 func TestScriptsOfTheHouse(t *testing.T) {
 	var scripts []string
 	for _, who := range []string{"aya", "kyoko", "natsumi"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "..", "characters", who+".talk.txt"))
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "characters", who+".talk.txt"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,6 +40,9 @@ func TestLint(t *testing.T) {
 	if found := Lint("name: C\n[cat]\ntell: 猫だよ"); len(found) > 0 {
 		t.Errorf("Lint of a clean script: %v", found)
 	}
+	if found := strings.Join(Lint("name: A\n[*]\ndistress: 死にたいんだね。\nreact: 消えたい"), "\n"); strings.Count(found, "sounds like a person in distress") != 2 {
+		t.Errorf("Lint finds %s", found)
+	}
 	if found := Lint("nothing"); !slices.ContainsFunc(found, func(s string) bool { return strings.Contains(s, "script 1") }) {
 		t.Errorf("Lint of no script: %v", found)
 	}
@@ -52,9 +55,9 @@ func TestLint(t *testing.T) {
 // has no answer for.
 func Lint(scripts ...string) []string {
 	var found []string
-	var parsed []*script
+	var parsed []*Script
 	for i, text := range scripts {
-		scripts, err := parse(text)
+		scripts, err := Parse(text)
 		if err != nil {
 			return append(found, fmt.Sprintf("script %d: %v", i+1, err))
 		}
@@ -62,14 +65,14 @@ func Lint(scripts ...string) []string {
 	}
 	for _, s := range parsed {
 		seen := map[uint32]bool{}
-		for topic, acts := range s.lines {
+		for topic, acts := range s.Lines {
 			for _, lines := range acts {
 				for _, l := range lines {
-					where := fmt.Sprintf("%s %s [%s] %s: %s: ", s.name, s.lang, topic, l.act, l.text)
-					if seen[l.id] {
+					where := fmt.Sprintf("%s %s [%s] %s: %s: ", s.Name, s.Lang, topic, l.Act, l.Text)
+					if seen[l.ID] {
 						found = append(found, where+"is there twice")
 					}
-					seen[l.id] = true
+					seen[l.ID] = true
 					for _, problem := range s.lint(l, parsed) {
 						found = append(found, where+problem)
 					}
@@ -82,34 +85,34 @@ func Lint(scripts ...string) []string {
 }
 
 // lint reports the problems of one line.
-func (s *script) lint(l *line, all []*script) (problems []string) {
-	bare := l.text
-	for _, key := range l.needs {
+func (s *Script) lint(l *Line, all []*Script) (problems []string) {
+	bare := l.Text
+	for _, key := range l.Needs {
 		bare = strings.ReplaceAll(bare, "{"+key+"}", "")
 	}
-	if bye := words.Intents(bare)[words.Bye]; bye != (l.act == farewell) {
+	if bye := words.Intents(bare)[words.Bye]; bye != (l.Act == Farewell) {
 		problems = append(problems, "a farewell must sound like one, and nothing else may")
 	}
 	if words.Distressed(bare) {
 		problems = append(problems, "sounds like a person in distress")
 	}
-	topics := words.NewFinder(s.topics).In(words.Normal(bare))
+	topics := words.NewFinder(s.Topics).In(words.Normal(bare))
 	switch {
-	case l.topic == anyTopic:
-		if len(topics) > 0 && !slices.Contains([]act{intro, reintro, howAreYou, pre, closing, farewell}, l.act) {
+	case l.Topic == AnyTopic:
+		if len(topics) > 0 && !slices.Contains([]Act{Intro, Reintro, HowAreYou, Self, Pre, Closing, Farewell}, l.Act) {
 			problems = append(problems, fmt.Sprintf("brings up %v", topics))
 		}
-	case len(topics) > 0 && !slices.Contains(topics, l.topic):
+	case len(topics) > 0 && !slices.Contains(topics, l.Topic):
 		problems = append(problems, fmt.Sprintf("sounds like %v", topics))
-	case l.act == opening && (len(topics) != 1 || topics[0] != l.topic):
+	case l.Act == Opening && (len(topics) != 1 || topics[0] != l.Topic):
 		problems = append(problems, fmt.Sprintf("opens %v", topics))
 	}
-	for id, call := range s.calls {
+	for id, call := range s.Calls {
 		if strings.Contains(bare, call) {
 			problems = append(problems, "names "+id+", who may be absent: write {"+id+"}")
 		}
 	}
-	if l.act == ask && l.to != "" && !s.answered(l, bare, all) {
+	if l.Act == Ask && l.To != "" && !s.answered(l, bare, all) {
 		problems = append(problems, "has no answer")
 	}
 	return problems
@@ -117,15 +120,21 @@ func (s *script) lint(l *line, all []*script) (problems []string) {
 
 // answered says whether the script of the one a question goes to has an
 // answer; true if that script is not among all.
-func (s *script) answered(l *line, bare string, all []*script) bool {
+func (s *Script) answered(l *Line, bare string, all []*Script) bool {
 	heard := words.Normal(bare)
 	for _, o := range all {
-		if o.lang != s.lang || !strings.EqualFold(o.name, l.to) {
+		if o.Lang != s.Lang || !strings.EqualFold(o.Name, l.To) {
 			continue
 		}
-		return slices.ContainsFunc(o.lines[l.topic][answer], func(a *line) bool {
-			return len(a.on) == 0 || slices.ContainsFunc(a.on, func(w string) bool { return words.Has(heard, w) })
+		return slices.ContainsFunc(o.Lines[l.Topic][Answer], func(a *Line) bool {
+			return len(a.On) == 0 || slices.ContainsFunc(a.On, func(w string) bool { return words.Has(heard, w) })
 		})
 	}
 	return true
+}
+
+// FuzzLint: it reads whatever there is.
+func FuzzLint(f *testing.F) {
+	f.Add("name: A\n[*]\nreact: x")
+	f.Fuzz(func(_ *testing.T, text string) { Lint(text) })
 }
