@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/host/handler/filter"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/extism"
+	"github.com/companiond/companiond/host/module/files"
 	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/js"
 	"github.com/companiond/companiond/host/module/js/npm"
@@ -84,6 +85,25 @@ func (h *Host) newFolders(grants module.Grants, changed func(folder.Change)) (*f
 		plugins.Engines = append(plugins.Engines, h.plugins)
 	}
 	return folder.NewSet(characters, plugins)
+}
+
+// files are those of characters that makers change at a door. Texts are judged by engines that serve nobody, for those that do
+// know their characters by the ids, but for JavaScript's, which is slow to open.
+func (h *Host) files() *files.Store {
+	engines := []module.Engine{prompt.New(prompt.Config{}), &script.Engine{}}
+	for _, e := range h.engines {
+		if _, is := e.(*js.Engine); is {
+			engines = append(engines, e)
+		}
+	}
+	return files.New(files.Config{Dir: h.cfg.Modules.Characters, Engines: engines, Grants: h.cfg.GrantOf, Taken: func() (ids []string) {
+		for _, s := range h.folder.Status() {
+			if s.Folder != h.cfg.Modules.Characters {
+				ids = append(ids, s.ID)
+			}
+		}
+		return ids
+	}})
 }
 
 // newFilter makes what has handlers look at what companions perceive and say.

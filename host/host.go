@@ -37,6 +37,7 @@ import (
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/door/socket/neuro"
 	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/door/web/files"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/fetch"
 	"github.com/companiond/companiond/host/forget"
@@ -48,6 +49,7 @@ import (
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/knowledge"
+	"github.com/companiond/companiond/host/lately"
 	"github.com/companiond/companiond/host/memory"
 	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module"
@@ -93,6 +95,7 @@ type Options struct {
 type Host struct {
 	cfg     config.Config
 	log     *slog.Logger
+	lately  *lately.Log
 	version web.Version
 	tokens  *identity.Register
 	environ []string
@@ -147,7 +150,9 @@ func New(o Options) *Host {
 	if o.Tokens == nil {
 		o.Tokens = &identity.Register{}
 	}
-	return &Host{cfg: o.Config, inForce: o.Config, source: o.Source, level: o.Level, control: o.Control, since: time.Now(), log: o.Log, version: o.Version, tokens: o.Tokens, environ: o.Environ, service: o.Service, secrets: o.SecretFile, ready: make(chan struct{}), blobs: blob.New(blob.MaxKept)}
+	lines := lately.New()
+	o.Log = slog.New(lines.Handler(o.Log.Handler()))
+	return &Host{lately: lines, cfg: o.Config, inForce: o.Config, source: o.Source, level: o.Level, control: o.Control, since: time.Now(), log: o.Log, version: o.Version, tokens: o.Tokens, environ: o.Environ, service: o.Service, secrets: o.SecretFile, ready: make(chan struct{}), blobs: blob.New(blob.MaxKept)}
 }
 
 // Ready is closed when the doors are open and every file that was in the
@@ -343,7 +348,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	g, err := guard.New(guard.Config{
 		Listen: h.addr, Hosts: h.cfg.Door.Hosts, Origins: h.cfg.Door.Origins,
 		Tokens: h.tokens, TokensOnly: !h.cfg.GuestsAllowed(), Rate: guard.PerSecond(h.cfg.Door.Rate), Burst: 2 * h.cfg.Door.Rate, Limited: func() { limited("rate") },
-		MaxBodyAt: map[string]int64{"/mcp": mcp.MaxBody, "/v1/chat/completions": chat.MaxBody, "/add": web.MaxAdd, "/perception": web.MaxPerception, "/v1/companions": web.MaxPerception},
+		MaxBodyAt: map[string]int64{"/mcp": mcp.MaxBody, "/v1/chat/completions": chat.MaxBody, "/add": web.MaxAdd, "/perception": web.MaxPerception, "/v1/companions": web.MaxPerception, "/v1/characters": files.MaxBody},
 	}, h.log)
 	if err != nil {
 		return err
@@ -367,7 +372,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	h.feed.Register(mux)
 	h.agents.Register(mux)
 	chat.Register(mux, chat.Config{Rooms: members{h.rooms}, Companions: h.chatters, MaxWaiting: h.cfg.Door.MaxClients, Stopping: h.waiting})
-	if err := web.Register(mux, web.Config{Rooms: members{h.rooms}, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Memories: h.memoriesDoor(), Compressing: h.compress, Search: h.search, Blobs: h.blobs, Handlers: h.handlers, Stopping: h.waiting}); err != nil {
+	if err := web.Register(mux, web.Config{Rooms: members{h.rooms}, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Memories: h.memoriesDoor(), Compressing: h.compress, Search: h.search, Blobs: h.blobs, Handlers: h.handlers, Files: h.files(), Log: h.lately, Stopping: h.waiting}); err != nil {
 		return err
 	}
 	if err := overlay.Register(mux, overlay.Config{Rooms: members{h.rooms}, Lives: h.isOurs, Sheet: h.cfg.Door.OverlayCSS}); err != nil {

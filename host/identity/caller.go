@@ -38,6 +38,7 @@ type Caller struct {
 	// Address is where it calls from, as far as callers are told apart by that; Local for
 	// this machine. Empty where no guard stands before.
 	Address string
+	Foreign bool // a page of another site asks for it, which the house lets in
 
 	register *Register // whose names a guest may not take; may be nil
 }
@@ -80,6 +81,29 @@ func (c Caller) Person(does string) (string, error) {
 		return "", abi.Errorf(abi.CodeDenied, "a person %s, and the token of %s is none of a person", does, c.Name)
 	}
 	return c.Name, nil
+}
+
+// Maker refuses whoever may not change the characters of the house, and see its log: everybody without the scope admin, but
+// for the person at this machine, on no page of another site, in a house that nobody has a token for.
+//
+// # Errors
+//
+// CodeDenied.
+func (c Caller) Maker() error {
+	here := c.Guest && c.Address == Local && c.register.Len() == 0
+	switch {
+	case here && c.Foreign:
+		return abi.Errorf(abi.CodeDenied, "origin: a page of another site may not do this without a token, also where door.origins lists it")
+	case here:
+		return nil
+	}
+	if err := c.May(Admin); err == nil || !c.Guest {
+		return err
+	}
+	if c.register.Len() > 0 {
+		return abi.Errorf(abi.CodeDenied, "a guest may not do this where there are tokens: connect with one that has the scope %q (companiond token NAME -kind human -scope read,talk,act,admin)", Admin)
+	}
+	return abi.Errorf(abi.CodeDenied, "a guest who calls from elsewhere may not do this: connect from the machine that companiond runs on, or with a token that has the scope %q", Admin)
 }
 
 // From gives the name and the kind under which a caller speaks. A token's holder

@@ -183,6 +183,33 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
+// TestMaker: whoever has the scope admin, and, where nobody has a token, a guest on the same machine.
+func TestMaker(t *testing.T) {
+	some, err := identity.Parse("f", []byte(line("mika", abi.KindHuman, "t", identity.Admin)+"\n"+line("bot", abi.KindAgent, "u", identity.Read, identity.Talk, identity.Act)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(c identity.Caller, address string) identity.Caller {
+		c.Address = address
+		return c
+	}
+	mika, _ := some.Find("t")
+	bot, _ := some.Find("u")
+	for what, c := range map[string]struct {
+		caller identity.Caller
+		may    bool
+	}{
+		"mika": {at(mika, "198.51.100.7"), true}, "bot": {at(bot, identity.Local), false}, "nobody": {identity.Caller{}, false},
+		"a guest here": {at(identity.Guest(nil), identity.Local), true}, "a guest here, of a house whose tokens went": {at(identity.Guest(&identity.Register{}), identity.Local), true},
+		"a guest on another site": {identity.Caller{Guest: true, Address: identity.Local, Foreign: true}, false},
+		"a guest of no guard":     {identity.Guest(nil), false}, "a guest elsewhere": {at(identity.Guest(nil), "198.51.100.7"), false}, "a guest among tokens": {at(identity.Guest(some), identity.Local), false},
+	} {
+		if err := c.caller.Maker(); (err == nil) != c.may || err != nil && abi.CodeOf(err) != abi.CodeDenied {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(line("mika", abi.KindHuman, "t", identity.Talk)))
 	f.Add([]byte("# x\n\na b c d\n"))

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -29,6 +30,7 @@ func (g *Guard) identify(next http.Handler) http.Handler {
 		}
 		caller.Sharer = sharer(caller, r)
 		caller.Address = address(r)
+		caller.Foreign = foreign(r)
 		next.ServeHTTP(w, r.WithContext(identity.With(r.Context(), caller)))
 	})
 }
@@ -43,12 +45,28 @@ func sharer(c identity.Caller, r *http.Request) string {
 }
 
 // address gives where a request comes from. A client of this machine may come from ::1
-// with one request and from 127.0.0.1 with the next.
+// with one request and from 127.0.0.1 with the next. A proxy here that says for whom it
+// asks is no such client.
 func address(r *http.Request) string {
-	if local(r) {
+	if local(r) && !forwarded(r.Header) {
 		return identity.Local
 	}
 	return remote(r)
+}
+
+// foreign says whether a page of another site asks, or one that any page can say it is: listed ones get so far.
+func foreign(r *http.Request) bool {
+	for _, origin := range r.Header.Values("Origin") {
+		if at, err := url.Parse(origin); err != nil || !strings.EqualFold(at.Host, r.Host) {
+			return true
+		}
+	}
+	return false
+}
+
+// forwarded says whether a request says that it comes from elsewhere.
+func forwarded(h http.Header) bool {
+	return slices.ContainsFunc([]string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Cf-Connecting-Ip"}, func(name string) bool { return len(h.Values(name)) > 0 })
 }
 
 func (g *Guard) caller(r *http.Request) (identity.Caller, error) {

@@ -210,5 +210,12 @@ func TestWhereACallerIs(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %q, want %q", addr, got, want)
 		}
+		for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Real-IP", "CF-Connecting-IP"} { // a proxy says for whom it asks
+			r.Header.Set(name, "127.0.0.1")
+			if h.ServeHTTP(httptest.NewRecorder(), r); got == identity.Local {
+				t.Errorf("%s with %s is %q", addr, name, got)
+			}
+			r.Header.Del(name)
+		}
 	}
 }

@@ -21,6 +21,7 @@
 //	entry(entry)                   an entry came from the feed; many may at once
 //	tick()                         about every 5 s, when rooms and companions were asked for
 //	companion(m, li)               the row li of the companion m was drawn: put a button there
+//	redraw()                       the buttons there are others by now
 //	locked()                       a token is needed: show nothing that was let in by another
 //
 // It uses t(key, {put}) for words, $(id), make(tag, class, text), press(class, text, f) for buttons, fold(summary, f),
@@ -49,7 +50,7 @@ var files embed.FS
 var core = []string{"words", "base", "why", "feed", "rooms", "talk"}
 
 // parts are those of the side, in their order there. New ones go to where people look for them.
-var parts = []string{"companions", "conversations", "handlers", "memories", "past", "members"}
+var parts = []string{"companions", "makers", "opener", "logs", "conversations", "handlers", "memories", "past", "members"}
 
 // Config is what the daemon knows when it starts.
 type Config struct {

@@ -26,10 +26,14 @@ import (
 	"github.com/companiond/companiond/host/compress"
 	"github.com/companiond/companiond/host/door/page"
 	"github.com/companiond/companiond/host/door/web/conversations"
+	"github.com/companiond/companiond/host/door/web/files"
 	"github.com/companiond/companiond/host/door/web/handlers"
+	"github.com/companiond/companiond/host/door/web/logs"
 	"github.com/companiond/companiond/host/door/web/memories"
 	"github.com/companiond/companiond/host/door/web/past"
 	"github.com/companiond/companiond/host/handler"
+	"github.com/companiond/companiond/host/lately"
+	own "github.com/companiond/companiond/host/module/files"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/search"
@@ -69,6 +73,10 @@ type Config struct {
 	Blobs Blobs
 	// Handlers are those of the house; nil where there can be none, and then nothing of them is offered.
 	Handlers handlers.Stage
+	// Files are those of characters; nil where they are not for the door, and then nothing of them is offered.
+	Files files.Store
+	// Log has the newest lines of the daemon's; nil where nothing does, and then they are not offered.
+	Log *lately.Log
 	// Stopping ends when the daemon is about to: whoever waits for a judgement or
 	// an answer then is told at once that there is none yet.
 	Stopping context.Context
@@ -129,7 +137,7 @@ func Register(mux *http.ServeMux, cfg Config) error {
 
 // OpenAPI gives the API's description without serving it, that of a house with projects.
 func OpenAPI(v Version) (asJSON, asYAML []byte, err error) {
-	return document(build(http.NewServeMux(), Config{Version: v, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service), Search: (*search.Keeper)(nil), Blobs: (*blob.Store)(nil), Handlers: (*handler.Stage)(nil)}))
+	return document(build(http.NewServeMux(), Config{Version: v, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service), Search: (*search.Keeper)(nil), Blobs: (*blob.Store)(nil), Handlers: (*handler.Stage)(nil), Files: (*own.Store)(nil), Log: lately.New()}))
 }
 
 func build(mux *http.ServeMux, cfg Config) huma.API {
@@ -164,6 +172,12 @@ func build(mux *http.ServeMux, cfg Config) huma.API {
 	}
 	if cfg.Handlers != nil {
 		handlers.Register(api, op, cfg.Handlers)
+	}
+	if cfg.Files != nil {
+		files.Register(api, op, cfg.Files)
+	}
+	if cfg.Log != nil {
+		logs.Register(api, op, cfg.Log, cfg.Stopping)
 	}
 	tidy(api.OpenAPI())
 	describePerceptions(api.OpenAPI())

@@ -24,6 +24,8 @@ import (
 	"github.com/companiond/companiond/host/door/web/memories"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/handler"
+	"github.com/companiond/companiond/host/lately"
+	"github.com/companiond/companiond/host/module/files"
 	"github.com/companiond/companiond/host/search"
 	"github.com/companiond/companiond/host/waittest"
 )
@@ -44,7 +46,7 @@ func newDoorOf(t *testing.T, house *doortest.House, companions func() []web.Comp
 		companions = func() []web.Companion { return nil }
 	}
 	mux := http.NewServeMux()
-	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Usual: func() string { return "" }, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service), Search: (*search.Keeper)(nil), Blobs: blob.New(blob.MaxKept), Handlers: (*handler.Stage)(nil)})
+	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Usual: func() string { return "" }, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service), Search: (*search.Keeper)(nil), Blobs: blob.New(blob.MaxKept), Handlers: (*handler.Stage)(nil), Files: (*files.Store)(nil), Log: lately.New()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,9 +391,13 @@ func TestOpenAPI(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
+		"DELETE /v1/characters/{file} delete-character",
 		"DELETE /v1/companions/{id}/memories/{memory} erase-memory",
 		"DELETE /v1/rooms/{room} close-room",
 		"GET /v1/blobs/{hash} get-blob",
+		"GET /v1/character-samples character-samples",
+		"GET /v1/characters list-characters",
+		"GET /v1/characters/{file} get-character",
 		"GET /v1/companions list-companions",
 		"GET /v1/companions/{id} get-companion",
 		"GET /v1/companions/{id}/card get-card",
@@ -404,6 +410,7 @@ func TestOpenAPI(t *testing.T) {
 		"GET /v1/forget list-orders",
 		"GET /v1/forget/{order} get-order",
 		"GET /v1/handlers list-handlers",
+		"GET /v1/logs read-logs",
 		"GET /v1/rooms list-rooms",
 		"GET /v1/rooms/{room} get-room",
 		"GET /v1/rooms/{room}/branches list-branches",
@@ -420,6 +427,7 @@ func TestOpenAPI(t *testing.T) {
 		"GET /v1/search search",
 		"GET /v1/version version",
 		"PATCH /v1/companions/{id}/memories/{memory} edit-memory",
+		"POST /v1/characters/{file}/check check-character",
 		"POST /v1/chat chat",
 		"POST /v1/chat/end end-chat",
 		"POST /v1/chat/start start-chat",
@@ -439,6 +447,7 @@ func TestOpenAPI(t *testing.T) {
 		"POST /v1/rooms/{room}/forks fork",
 		"POST /v1/rooms/{room}/messages say",
 		"POST /v1/rooms/{room}/stop stop",
+		"PUT /v1/characters/{file} save-character",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("operations\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -107,7 +107,7 @@ func (*Engine) Match(file string) (name string, ok bool) { return strings.CutSuf
 func (e *Engine) Load(_ context.Context, s module.Source) (module.Module, error) {
 	def, err := card.Parse(s.Name, s.Data)
 	if err != nil {
-		return nil, abi.Errorf(abi.CodeInvalid, "%s", abi.AsError(err).Message)
+		return nil, abi.Wrap(abi.CodeInvalid, err, abi.AsError(err).Message)
 	}
 	if def.ID != "" && def.ID != s.ID {
 		return nil, abi.Errorf(abi.CodeInvalid, "%s: id: is %q, but the file's name makes it %q; take the id out or rename the file", s.Name, def.ID, s.ID)
