@@ -165,7 +165,7 @@ FORCE:
 bench: build
 	@BENCHTIME=$(BENCHTIME) GO=$(GO) bash .ci/bench
 
-# The picture of the page in the READMEs, of a talk in a daemon that runs: URL=http://127.0.0.1:3000
+# The moving picture of the page in the READMEs, of a talk in a daemon that runs: URL=http://127.0.0.1:3000
 picture:
 	COMPANIOND_PICTURE=$(or $(URL),http://127.0.0.1:3000) $(GO) test ./host/door/page -run TestPicture -count=1
 

@@ -380,23 +380,3 @@ func TestAccessible(t *testing.T) {
 		t.Errorf("%s animations though less motion is wished", got)
 	}
 }
-
-// The picture in the READMEs, of a talk in the daemon at COMPANIOND_PICTURE: make picture.
-func TestPicture(t *testing.T) {
-	url := os.Getenv("COMPANIOND_PICTURE")
-	if url == "" {
-		t.Skip("no COMPANIOND_PICTURE: the address of a daemon, which make picture takes a picture of")
-	}
-	b := chromium.Open(t, "about:blank", "")
-	b.Window(1200, 760, "light")
-	b.Must("Page.navigate", map[string]any{"url": url + "/?lang=en"}, nil)
-	b.Until("the page", `document.getElementById("status")?.textContent === "live" && !catching`)
-	b.Eval(`document.getElementById("name").value = "mika"`)
-	b.Eval(`document.getElementById("text").focus()`)
-	b.Type("Good evening! What did you have for dinner?")
-	b.Key("Enter", 0)
-	b.Until("two answers, and somebody who has the floor", texts+`.split("dinner?").at(-1).split("|").length > 2 && !!document.querySelector("#faces .speaks, #faces .heard, #faces .thinks")`)
-	if err := os.WriteFile("../../../docs/page.png", b.Picture(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
