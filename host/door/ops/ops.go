@@ -140,8 +140,8 @@ func refusal(r *http.Request) string {
 	if !strings.EqualFold(host, "localhost") && (err != nil || !at.IsLoopback()) {
 		return "ask for localhost or 127.0.0.1: this door is for this machine alone"
 	}
-	switch r.Header.Get("Sec-Fetch-Site") {
-	case "", "none", "same-origin":
+	site, origin := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Origin")
+	if (site == "" || site == "none" || site == "same-origin") && (origin == "" || origin == "http://"+r.Host) {
 		return ""
 	}
 	return "no page from elsewhere is answered here"

@@ -190,16 +190,21 @@ func TestWhoMayAsk(t *testing.T) {
 	d := New(well())
 	for _, c := range []struct {
 		method, host, site string
+		origin             string
 		want               int
 	}{
-		{"GET", "localhost:3001", "", 200}, {"GET", "127.0.0.1:3001", "none", 200}, {"GET", "[::1]:3001", "same-origin", 200}, {"GET", "LOCALHOST", "", 200},
-		{"GET", "evil.example:3001", "", 403}, {"GET", "10.0.0.1:3001", "", 403}, {"GET", "", "", 403},
-		{"GET", "localhost:3001", "cross-site", 403}, {"GET", "localhost:3001", "same-site", 403}, {"POST", "localhost:3001", "", 405},
+		{"GET", "localhost:3001", "", "", 200}, {"GET", "127.0.0.1:3001", "none", "", 200}, {"GET", "[::1]:3001", "same-origin", "", 200}, {"GET", "LOCALHOST", "", "", 200},
+		{"GET", "evil.example:3001", "", "", 403}, {"GET", "10.0.0.1:3001", "", "", 403}, {"GET", "", "", "", 403},
+		{"GET", "localhost:3001", "cross-site", "", 403}, {"GET", "localhost:3001", "same-site", "", 403}, {"POST", "localhost:3001", "", "", 405},
+		{"GET", "localhost:3001", "", "http://evil.example", 403}, {"GET", "localhost:3001", "", "null", 403}, {"GET", "localhost:3001", "", "http://localhost:3001", 200},
 	} {
 		for _, path := range []string{"/metrics", "/healthz", "/readyz", "/debug/pprof/", "/debug/pprof/cmdline"} {
 			w, r := httptest.NewRecorder(), httptest.NewRequest(c.method, path, nil)
 			r.Host = c.host
 			r.Header.Set("Sec-Fetch-Site", c.site)
+			if c.origin != "" {
+				r.Header.Set("Origin", c.origin)
+			}
 			if d.Handler().ServeHTTP(w, r); w.Code != c.want {
 				t.Errorf("%+v %s: %d", c, path, w.Code)
 			}

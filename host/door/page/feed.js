@@ -186,8 +186,12 @@ function point(seq) {
   at.scrollIntoView({ block: "center" }); at.focus({ preventScroll: true });
   return true;
 }
+// A view that the page is about to move scrolls by itself, as where a room is opened; only a hand takes it from the newest then.
+let hand = -Infinity;
+for (const by of ["wheel", "touchmove", "keydown", "pointerdown"]) $("feed").addEventListener?.(by, () => { hand = performance.now(); }, { passive: true });
 $("feed").onscroll = () => {
   const feed = $("feed");
+  if (pinned && settling && performance.now() - hand > 1000) return;
   pinned = live && feed.scrollHeight - feed.scrollTop - feed.clientHeight < 60;
   if (pinned) unread = 0;
   settle();

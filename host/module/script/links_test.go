@@ -25,4 +25,15 @@ func TestLinks(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	path := filepath.Join(in, "new.talk.txt")
+	_, err := New(Config{}).Load(t.Context(), module.Source{ID: "new", Name: "new.talk.txt", Path: path, Data: []byte("hello there\n")})
+	if err == nil || strings.Contains(err.Error(), "link") || !strings.Contains(err.Error(), "hello there") {
+		t.Errorf("a text that is to be saved: %v", err)
+	}
+	if err := os.Symlink(filepath.Join(out, "nothing"), path); err != nil {
+		t.Skip(err)
+	}
+	if _, err = New(Config{}).Load(t.Context(), module.Source{ID: "new", Name: "new.talk.txt", Path: path, Data: []byte(secret)}); err == nil || strings.Contains(err.Error(), "sk-") {
+		t.Errorf("a link to what was there: %v", err)
+	}
 }

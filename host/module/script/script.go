@@ -14,7 +14,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -137,6 +139,9 @@ func notUTF8(text []byte) int {
 func leaves(path string) bool {
 	if path == "" {
 		return false // it is no file
+	}
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return false // a text that is not saved yet
 	}
 	to, err := filepath.EvalSymlinks(path)
 	if err != nil {
