@@ -11,12 +11,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 	_ "modernc.org/sqlite" // the journal's own
+
+	"github.com/companiond/companiond/host/forget/ledger"
 )
 
 // Left decodes every file of a state directory, and tells where one of some needles stands.
@@ -33,8 +36,12 @@ func Left(t testing.TB, dir string, needles ...string) (found []string) {
 		if err != nil {
 			return err
 		}
+		text := string(raw)
+		if d.Name() == ledger.File {
+			text = hashed(text)
+		}
 		for _, n := range needles {
-			if in(string(raw), n) {
+			if in(text, n) {
 				found = append(found, filepath.Base(path)+" (bytes): "+n)
 			}
 		}
@@ -55,6 +62,17 @@ func Left(t testing.TB, dir string, needles ...string) (found []string) {
 		t.Fatal(err)
 	}
 	return found
+}
+
+// hashed gives the ledger with its hashes and salts as the bytes that they are: their letters come by chance, and four of them
+// are a name once in some thousand times.
+func hashed(text string) string {
+	return regexp.MustCompile(`"[A-Za-z0-9+/]{22,}={0,2}"`).ReplaceAllStringFunc(text, func(quoted string) string {
+		if b, err := base64.StdEncoding.DecodeString(strings.Trim(quoted, `"`)); err == nil {
+			return string(b)
+		}
+		return quoted
+	})
 }
 
 // in says whether a needle stands in a text, plainly, or with the escapes of JSON.
