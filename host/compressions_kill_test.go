@@ -127,7 +127,7 @@ func (s *killedScribe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := strings.Count(told.refused, "much") + 1 // draft 1 is "much", and so on
 	answer := any(map[string]string{"text": strings.TrimSpace(strings.Repeat("much ", n))})
 	if good := map[bool]int{strings.Contains(told.policy, "good"): 1, strings.Contains(told.policy, "better"): 2}[true]; good == n && told.task == "compress" {
-		whole := told.turns[1]
+		whole := told.turns[min(1, len(told.turns)-1)] // the last part of what is told in several may be one turn
 		for _, k := range told.keep {
 			if k.Policy && !strings.Contains(whole, k.Text) {
 				whole += " " + k.Text

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -187,13 +188,15 @@ func (n *newcomer) run(line string) string {
 // start runs the daemon until the test ends, and waits until it is ready.
 func (n *newcomer) start(line string) {
 	n.t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		n.t.Fatal(err)
-	}
-	n.addr = free.Addr().String()
-	if err := free.Close(); err != nil {
-		n.t.Fatal(err)
+	for n.addr = ""; n.addr == ""; { // a port that no connection gets by chance: those begin at 32768
+		free, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
+		if err != nil {
+			continue // somebody has it
+		}
+		n.addr = free.Addr().String()
+		if err := free.Close(); err != nil {
+			n.t.Fatal(err)
+		}
 	}
 	cmd := n.command(context.Background(), line)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
