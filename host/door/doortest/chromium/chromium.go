@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -137,6 +138,10 @@ func (b *Page) Must(method string, params, into any) {
 	}
 }
 
+// left is the value of an expression whose page was left for another before it had one: a link was followed, or the page
+// was loaded anew.
+const left = "the page was left"
+
 // Eval gives the value of an expression in the page, as text; of a promise, what it comes to.
 func (b *Page) Eval(expression string) string {
 	b.t.Helper()
@@ -146,7 +151,16 @@ func (b *Page) Eval(expression string) string {
 			Exception struct{ Description string }
 		}
 	}
-	b.Must("Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &got)
+	result, err := b.Call("Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true})
+	if err != nil && regexp.MustCompile("Inspected target navigated|context was destroyed|Cannot find (default execution )?context").MatchString(err.Error()) {
+		return left
+	}
+	if err == nil && result != nil {
+		err = json.Unmarshal(result, &got)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
 	if got.ExceptionDetails != nil {
 		b.t.Logf("%.200s: %s", expression, got.ExceptionDetails.Exception.Description)
 	}
