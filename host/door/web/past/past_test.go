@@ -172,7 +172,7 @@ func TestRefusalsHaveAPlace(t *testing.T) {
 		{"POST", all, `{"turns":"11-12","policy":"` + strings.Repeat("x", 4001) + `"}`, "too_large", "body.policy", "4001 characters, at most 4000"},
 		{"POST", all, `{"turns":"11-12","text":"a\ud800b"}`, "invalid", "body.text", "character 2 is U+FFFD"},
 		{"POST", all, `{"turns":"11-12","text":"` + strings.Repeat("あ", 22000) + `"}`, "too_large", "body.text", "66000 bytes, at most 65536"},
-		{"POST", all, "{\"turns\":\"11-12\",\"text\":\"a\xff\"}", "invalid", "body.text", "character 2 is U+FFFD"},
+		{"POST", all, "{\"turns\":\"11-12\",\"text\":\"a\xff\"}", "invalid", "body", "is no UTF-8: byte 27 is 0xff"},
 		{"POST", all + "/r/drafts", `{"text":"a\u202eb"}`, "invalid", "body.text", "character 2 is U+202E"},
 		{"POST", all + "/r/drafts", `{}`, "invalid", "body.text", "is missing"},
 		{"POST", all + "/r/drafts", `{"text":" "}`, "invalid", "body.text", "must not be empty"},
