@@ -62,7 +62,37 @@ func TestFind(t *testing.T) {
 // yielding is an engine of files that others may be made of.
 type yielding struct{ *moduletest.Engine }
 
-func (yielding) Yields() {}
+func (yielding) Yields(to string) bool { return to != "card" }
+
+// cards is an engine of files that nothing is made into.
+type cards struct{ *moduletest.Engine }
+
+func (cards) Name() string { return "card" }
+
+// TestFindTwins: what yields to a file that it is not the source of is named beside it, and so it is where files are only looked at.
+func TestFindTwins(t *testing.T) {
+	engines := []module.Engine{&moduletest.Engine{Ext: ".wasm"}, cards{&moduletest.Engine{Ext: ".json"}}, yielding{&moduletest.Engine{Ext: ".ts", Entry: "main.ts"}}}
+	for files, want := range map[string]string{
+		"aya.ts aya.json":                    "2 files for one companion aya: aya.json and aya.ts; keep one (aya.json counts)",
+		"aya.ts aya.json aya.wasm":           "3 files for one companion aya: aya.json and aya.wasm and aya.ts; keep one (aya.json counts)",
+		"aya/main.ts aya.json":               "2 files for one companion aya: aya.json and aya; keep one (aya.json counts)",
+		"aya/main.ts aya/aya.json":           "2 files for one companion aya: aya/aya.json and aya/main.ts; keep one (aya/aya.json counts)",
+		"aya/main.ts aya/words.json":         "2 files for one companion aya: aya/words.json and aya/main.ts; keep one (aya/words.json counts)",
+		"aya/main.ts aya/tsconfig.json":      "",
+		"aya.ts aya.wasm":                    "",
+		"aya/main.ts aya/aya.wasm aya/b.ts":  "",
+		"aya/aya.json aya/words.ts":          "",
+		"aya/main.ts aya/words.ts aya/tools": "",
+	} {
+		dir := t.TempDir()
+		for f := range strings.FieldsSeq(files) {
+			write(t, filepath.Join(dir, f), "x")
+		}
+		if got := strings.Join(folder.Twins(dir, engines...), "\n"); got != want {
+			t.Errorf("%s: %q, want %q", files, got, want)
+		}
+	}
+}
 
 // TestFindYields: where there is what a file was made into, that counts, also in a folder that would be taken whole; what tools
 // of JavaScript want beside it is no companion.
