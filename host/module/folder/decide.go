@@ -203,7 +203,7 @@ func (l *loader) refuse(s *slot, src source, err error, content key) {
 		l.log.Warn("file refused", args...)
 		l.told(Refused, s.companion)
 	}
-	s.refusal, s.refused = why, content
+	s.refusal, s.refused, s.blamed = why, content, src.stats
 }
 
 // publish makes a loaded module the current generation.

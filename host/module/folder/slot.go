@@ -21,6 +21,7 @@ type slot struct {
 	trouble string   // why the sources are wrong as they are
 	refusal string   // why the newest save was not loaded
 	refused key      // the content of that save, if it is to blame
+	blamed  stats    // of that save
 	anew    bool     // it is to be loaded though nothing changed
 	behind  bool     // another companion's id reads the same, and was first
 
@@ -52,10 +53,22 @@ func (s *slot) holds() bool { return s.companion != nil || s.busy() }
 // busy says that a load is under way or will be.
 func (s *slot) busy() bool { return s.job != nil || s.want != nil }
 
+// newer says that a newer save is being loaded than the one that was refused, or will be: nobody knows yet what is wrong with that.
+func (s *slot) newer() bool {
+	src := s.want
+	if src == nil && s.job != nil {
+		src = &s.job.src
+	}
+	return src != nil && !s.blamed.same(src.stats)
+}
+
 // status is what the slot adds to its companion's own status, or all there is
 // to say before it has one.
 func (s *slot) status() module.Status {
 	st := module.Status{ID: strings.ToValidUTF8(s.id, "\uFFFD"), File: s.file, Error: module.Sentence(s.trouble, s.refusal)}
+	if s.newer() {
+		st.Error = s.trouble
+	}
 	if s.companion != nil {
 		return st
 	}
