@@ -165,7 +165,7 @@ module = "junk"
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		got, err := host.CheckSettings(t.Context(), host.Options{Config: c, Environ: os.Environ()})
+		_, got, err := host.CheckModules(t.Context(), host.Options{Config: c, Environ: os.Environ()})
 		if err != nil || !slices.EqualFunc(got, want, func(p config.Problem, want string) bool { return strings.HasPrefix(p.String(), want) }) {
 			t.Errorf("%s%v\n%v, want %q", grant, err, got, want)
 		}
