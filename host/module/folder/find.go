@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder/whole"
 )
 
 // finder knows which files below a folder are companions. It reads names and
@@ -30,10 +30,10 @@ type source struct {
 	show   string // below the folder, with slashes
 	path   string // to open
 	engine module.Engine
-	files  []string // of a folder that the engine takes whole, sorted
-	stats  stats    // of the file, or of all files; none if err is set
-	twins  []string // what else is there for the id, and yields to this though this is not made of it
-	err    error    // why it can never be read as it is
+	files  []string    // of a folder that the engine takes whole, sorted
+	stats  whole.Stats // of the file, or of all files; none if err is set
+	twins  []string    // what else is there for the id, and yields to this though this is not made of it
+	err    error       // why it can never be read as it is
 }
 
 // ignored says that makers' tools left this name behind, or will in a moment
@@ -115,11 +115,11 @@ func (s source) try(ctx context.Context, id string, max int64) (module.Module, e
 	if s.err != nil {
 		return nil, s.err
 	}
-	whole, err := s.read(id, 1, max)
+	src, err := s.read(id, 1, max)
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.engine.Load(ctx, whole)
+	m, err := s.engine.Load(ctx, src)
 	if err != nil {
 		return nil, err
 	}
@@ -337,7 +337,7 @@ func newSource(show, p string, e module.Engine, info fs.FileInfo, err error) sou
 	if err != nil {
 		return source{show: show, path: p, engine: e, err: err}
 	}
-	return source{show: show, path: p, engine: e, stats: stats{info}}
+	return source{show: show, path: p, engine: e, stats: whole.Stats{info}}
 }
 
 // pick chooses among the sources of an id. The one chosen before stays as long
@@ -372,35 +372,6 @@ func pick(id string, sources []source, before string) (chosen *source, trouble s
 // sameSources says that nothing changed as far as stats can tell.
 func sameSources(a, b []source) bool {
 	return slices.EqualFunc(a, b, func(x, y source) bool {
-		return x.show == y.show && (x.err == nil) == (y.err == nil) && x.stats.same(y.stats)
+		return x.show == y.show && (x.err == nil) == (y.err == nil) && x.stats.Same(y.stats)
 	})
-}
-
-// stats are those of the files of a source, links followed.
-type stats []fs.FileInfo
-
-// same says that no file came, went, or changed as far as stats can tell.
-func (a stats) same(b stats) bool { return slices.EqualFunc(a, b, sameFile) }
-
-// newest gives when a file was last written; the zero time where there are none.
-func (a stats) newest() (at time.Time) {
-	for _, info := range a {
-		if info.ModTime().After(at) {
-			at = info.ModTime()
-		}
-	}
-	return at
-}
-
-// size gives the bytes of all files.
-func (a stats) size() (n int64) {
-	for _, info := range a {
-		n += info.Size()
-	}
-	return n
-}
-
-// sameFile says that name, size, time, mode and identity are equal.
-func sameFile(a, b fs.FileInfo) bool {
-	return a.Name() == b.Name() && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode() && os.SameFile(a, b)
 }

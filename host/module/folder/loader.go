@@ -274,7 +274,7 @@ func (l *loader) skip(show, why string) {
 // old says that nobody seems to be writing these files.
 func (l *loader) old(sources []source) bool {
 	return !slices.ContainsFunc(sources, func(s source) bool {
-		age := l.now.Sub(s.stats.newest())
+		age := l.now.Sub(s.stats.Newest())
 		return 0 <= age && age < l.cfg.Debounce
 	})
 }

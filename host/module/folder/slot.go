@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder/whole"
 )
 
 // slot is all the loader knows of one id. Only the loader touches it.
@@ -15,19 +16,19 @@ type slot struct {
 	shape     string            // and those that look alike
 	companion *module.Companion // nil before the first generation
 
-	sources []source // as they were decided upon last
-	sure    bool     // unchanged stats mean unchanged contents
-	chosen  string   // source.show of the one that counts
-	trouble string   // why the sources are wrong as they are
-	refusal string   // why the newest save was not loaded
-	refused key      // the content of that save, if it is to blame
-	blamed  stats    // of that save
-	anew    bool     // it is to be loaded though nothing changed
-	behind  bool     // another companion's id reads the same, and was first
+	sources []source    // as they were decided upon last
+	sure    bool        // unchanged stats mean unchanged contents
+	chosen  string      // source.show of the one that counts
+	trouble string      // why the sources are wrong as they are
+	refusal string      // why the newest save was not loaded
+	refused key         // the content of that save, if it is to blame
+	blamed  whole.Stats // of that save
+	anew    bool        // it is to be loaded though nothing changed
+	behind  bool        // another companion's id reads the same, and was first
 
-	file    string // source.show of the serving generation
-	serving key    // its content
-	stats   stats  // of its file, when it was last found to hold that
+	file    string      // source.show of the serving generation
+	serving key         // its content
+	stats   whole.Stats // of its file, when it was last found to hold that
 
 	due    time.Time     // when to look again; zero: no need
 	polled []source      // what a rescan saw, which must be the same when due; nil after an event
@@ -59,7 +60,7 @@ func (s *slot) newer() bool {
 	if src == nil && s.job != nil {
 		src = &s.job.src
 	}
-	return src != nil && !s.blamed.same(src.stats)
+	return src != nil && !s.blamed.Same(src.stats)
 }
 
 // status is what the slot adds to its companion's own status, or all there is
