@@ -186,7 +186,7 @@ func (l *loader) heard(name string) {
 func (l *loader) slot(id string) *slot {
 	s := l.slots[id]
 	if s == nil {
-		s = &slot{id: id, reading: address.Reading(id), shape: address.Skeleton(id)}
+		s = &slot{id: id, look: address.LookOf(id)}
 		l.slots[id] = s
 	}
 	return s

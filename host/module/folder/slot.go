@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder/whole"
 )
@@ -12,8 +13,7 @@ import (
 // slot is all the loader knows of one id. Only the loader touches it.
 type slot struct {
 	id        string
-	reading   string            // what ids that read alike have in common
-	shape     string            // and those that look alike
+	look      address.Look      // what ids that nobody can tell apart are found by
 	companion *module.Companion // nil before the first generation
 
 	sources []source    // as they were decided upon last
@@ -87,4 +87,4 @@ func (s *slot) status() module.Status {
 }
 
 // alike says whether people could not tell the ids of two slots apart.
-func (s *slot) alike(other *slot) bool { return s.reading == other.reading || s.shape == other.shape }
+func (s *slot) alike(other *slot) bool { return s.look.Alike(other.look) }
