@@ -30,7 +30,7 @@ func CheckCards(ctx context.Context, c config.Config) (mistakes, waits []string)
 }
 
 // CheckModules loads what a daemon would, programs among it, and compares it with what the configuration says: mistakes are of
-// characters in JavaScript and TypeScript that would be refused, problems of handlers, whose settings are held to what their modules
+// characters in JavaScript and TypeScript that would be refused and of voices in cards, problems of handlers, whose settings are held to what their modules
 // say of themselves. Engines are opened once, and only where something is for them.
 func CheckModules(ctx context.Context, o Options) (mistakes []string, problems []config.Problem, err error) {
 	c := o.Config
@@ -59,7 +59,8 @@ func CheckModules(ctx context.Context, o Options) (mistakes []string, problems [
 		engines = append(engines, h.plugins)
 	}
 	stage := handler.New(handler.Config{Handlers: c.Handlers, SecretFile: h.secrets})
-	return mistakes, check.Settings(ctx, c, engines, closedEngines(), stage.Check), nil
+	more, problems := check.Settings(ctx, c, engines, closedEngines(), stage.Check)
+	return append(mistakes, more...), problems, nil
 }
 
 // forCheck opens the engines of files, with a cache of machine code of their own: a check may run beside the daemon, and as
