@@ -51,15 +51,11 @@ func CheckModules(ctx context.Context, o Options) (mistakes []string, problems [
 	if len(c.Handlers) == 0 {
 		return mistakes, nil, nil
 	}
-	if err := h.openPlugins(nil); err != nil {
+	if h.plugins, err = h.openPlugins(c, "", nil); err != nil {
 		return nil, nil, err
 	}
-	engines := h.engines
-	if h.plugins != nil {
-		engines = append(engines, h.plugins)
-	}
 	stage := handler.New(handler.Config{Handlers: c.Handlers, SecretFile: h.secrets})
-	more, problems := check.Settings(ctx, c, engines, closedEngines(), stage.Check)
+	more, problems := check.Settings(ctx, c, append(h.engines, h.plugins), closedEngines(), stage.Check)
 	return append(mistakes, more...), problems, nil
 }
 
