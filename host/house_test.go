@@ -63,7 +63,7 @@ var floors = [][]string{
 	{"host/module/wasm/compiler"},
 	{"host/module/wasm/compiler/compilertest"},
 	{"host/context/layout", "host/context/kept", "host/module/js/npm", "host/module/wasm/fuel", "host/module/wasm/sig", "host/module/wasm/memory", "host/module/wasm/snapshot", "host/module/wasm/drive", "host/module/wasm/meter", "host/module/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/journaltest/storetest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover", "host/forget/scrub"},
-	{"host/journal/sqlite/store", "host/journal/swap", "host/model/reach", "host/module/wasm/wasi"},
+	{"host/module/folder/whole", "host/journal/sqlite/store", "host/journal/swap", "host/model/reach", "host/module/wasm/wasi"},
 	{"host/module/wasm/border", "host/journal/sqlite/schema", "host/journal/sqlite/branch", "host/journal/sqlite/erasure", "host/journal/sqlite/words", "host/journal/sqlite/keys", "host/forget/ledger"},
 	{"host/journal/sqlite"},
 	{"host/module/prompt/spoken", "host/module/prompt/digest"},

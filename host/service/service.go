@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -94,13 +96,22 @@ func (m *Manager) patience() (time.Duration, error) {
 	return daemon.SdWatchdogEnabled(false)
 }
 
+// maxSockets is how many sockets a service manager may pass. More is no number of sockets but a mistake or a trick, and each
+// would be looked at.
+const maxSockets = 64
+
 // Sockets gives the listening sockets that the manager opened for the daemon, in the order of its unit, and none the second
 // time.
 //
 // # Errors
 //
-// One that is no listening stream socket.
+// One that is no listening stream socket; and a number of sockets, meant for this process, that is none.
 func Sockets() ([]net.Listener, error) {
+	if pid, fds := os.Getenv("LISTEN_PID"), os.Getenv("LISTEN_FDS"); fds != "" && pid == strconv.Itoa(os.Getpid()) {
+		if n, err := strconv.Atoi(fds); err != nil || n < 0 || n > maxSockets {
+			return nil, fmt.Errorf("LISTEN_FDS is %.40q, and a service manager passes 0 to %d sockets: unset it, or mend the .socket unit", fds, maxSockets)
+		}
+	}
 	listeners, err := activation.Listeners()
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func newLanes() [3]lane { return [3]lane{{most: 16 << 20}, {most: 48 << 20}, {mo
 
 // place gives the lane of a source, and what it takes of it.
 func (l *loader) place(s source) (in *lane, cost int64) {
-	cost = s.stats.size()
+	cost = s.stats.Size()
 	switch {
 	case cost <= smallFile:
 		return &l.lanes[0], max(cost, leastCost)

@@ -199,7 +199,7 @@ func (l *loader) heard(name string) {
 func (l *loader) slot(id string) *slot {
 	s := l.slots[id]
 	if s == nil {
-		s = &slot{id: id, reading: address.Reading(id), shape: address.Skeleton(id)}
+		s = &slot{id: id, look: address.LookOf(id)}
 		l.slots[id] = s
 	}
 	return s
@@ -287,7 +287,7 @@ func (l *loader) skip(show, why string) {
 // old says that nobody seems to be writing these files.
 func (l *loader) old(sources []source) bool {
 	return !slices.ContainsFunc(sources, func(s source) bool {
-		age := l.now.Sub(s.stats.newest())
+		age := l.now.Sub(s.stats.Newest())
 		return 0 <= age && age < l.cfg.Debounce
 	})
 }
