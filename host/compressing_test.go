@@ -144,7 +144,7 @@ func TestWhoMayApproveInAdvance(t *testing.T) {
 		t.Error("auto is another word")
 	}
 	c, _ := config.Parse("x", []byte("[room.main]\n"), nil)
-	if st := host.Standing(c.Rooms[0]); st.Mode != book.ModeAsk || !st.Asks() || st.At != .7 {
+	if st := opening.Standing(c.Rooms[0]); st.Mode != book.ModeAsk || !st.Asks() || st.At != .7 {
 		t.Errorf("usually it is %+v", st)
 	}
 }

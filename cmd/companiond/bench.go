@@ -220,7 +220,7 @@ func (t *term) benchRules(path, room string, named bool) (entry.Rules, error) {
 	if i < 0 {
 		return entry.Rules{}, fmt.Errorf("%s has no room %q", path, room)
 	}
-	return host.Rules(cfg.Rooms[i]), nil
+	return opening.Rules(cfg.Rooms[i]), nil
 }
 
 // names splits a list of names, nil for none.

@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder/lane"
 )
 
 // loader is the one loop that decides what is loaded. It hears names, waits
@@ -40,7 +41,7 @@ type loader struct {
 	blind   bool // some folder cannot be watched, and the log says so
 
 	asked    uint64 // loads that were asked for
-	lanes    [3]lane
+	lanes    lane.Lanes
 	running  int
 	outcomes chan outcome
 	retiring sync.WaitGroup
@@ -54,7 +55,7 @@ func newLoader(f *Folder, eyes lookout) *loader {
 	return &loader{
 		f: f, cfg: f.cfg, log: f.cfg.Log.With("folder", f.cfg.Dir), eyes: eyes,
 		slots: map[string]*slot{}, numbers: map[string]uint64{}, skipped: map[string]string{}, watched: map[string]fs.FileInfo{},
-		outcomes: make(chan outcome), starting: map[*slot]bool{}, lanes: newLanes(),
+		outcomes: make(chan outcome), starting: map[*slot]bool{}, lanes: lane.New(),
 	}
 }
 
