@@ -41,15 +41,11 @@ func CheckSettings(ctx context.Context, o Options) (problems []config.Problem, e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, h.closeEngines()) }()
-	if err := h.openPlugins(nil); err != nil {
+	if h.plugins, err = h.openPlugins(c, "", nil); err != nil {
 		return nil, err
 	}
-	engines := h.engines
-	if h.plugins != nil {
-		engines = append(engines, h.plugins)
-	}
 	stage := handler.New(handler.Config{Handlers: c.Handlers, SecretFile: h.secrets})
-	return check.Settings(ctx, c, engines, closedEngines(), stage.Check), nil
+	return check.Settings(ctx, c, append(h.engines, h.plugins), closedEngines(), stage.Check), nil
 }
 
 // forCheck opens the engines of files, with a cache of machine code of their own: a check may run beside the daemon, and as

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -109,9 +110,9 @@ type Host struct {
 	addr    string       // set before ready is closed
 	hose    net.Listener // nil: the Firehose has no address of its own
 
-	reloading sync.Mutex    // guards what follows, and one at a time reloads
-	inForce   config.Config // of what a running daemon takes, the newest
-	waits     []string      // keys that wait for a restart
+	inForce   atomic.Pointer[config.Config] // of what a running daemon takes, the newest; never changed
+	reloading sync.Mutex                    // guards what follows, and one at a time reloads
+	waits     []string                      // keys that wait for a restart
 
 	casting     sync.Mutex // one at a time tells the rooms who is there, so the newest word is the last
 	journal     journal.Journal
@@ -152,8 +153,14 @@ func New(o Options) *Host {
 	}
 	lines := lately.New()
 	o.Log = slog.New(lines.Handler(o.Log.Handler()))
-	return &Host{lately: lines, cfg: o.Config, inForce: o.Config, source: o.Source, level: o.Level, control: o.Control, since: time.Now(), log: o.Log, version: o.Version, tokens: o.Tokens, environ: o.Environ, service: o.Service, secrets: o.SecretFile, ready: make(chan struct{}), blobs: blob.New(blob.MaxKept)}
+	h := &Host{lately: lines, cfg: o.Config, source: o.Source, level: o.Level, control: o.Control, since: time.Now(), log: o.Log, version: o.Version, tokens: o.Tokens, environ: o.Environ, service: o.Service, secrets: o.SecretFile, ready: make(chan struct{}), blobs: blob.New(blob.MaxKept)}
+	h.inForce.Store(&h.cfg)
+	return h
 }
+
+// grantOf and hostsOf are what is in force.
+func (h *Host) grantOf(module string) []string { return h.inForce.Load().GrantOf(module) }
+func (h *Host) hostsOf(module string) []string { return h.inForce.Load().HostsOf(module) }
 
 // Ready is closed when the doors are open and every file that was in the
 // folder at the start was loaded or refused.
@@ -211,11 +218,11 @@ func (h *Host) Run(ctx context.Context) (err error) {
 func (h *Host) buildRooms() (err error) {
 	h.models = models.New(models.Config{
 		Settings: h.cfg.Models, File: h.secrets, Wants: h.modelOf, Log: h.log,
-		Used: h.used, Bounds: boundsOf(h.cfg), Store: h.stores.KVIn(""), ForkedOf: h.forkedOf,
+		Used: h.used, Bounds: models.Bounds(h.cfg), Store: h.stores.KVIn(""), ForkedOf: h.forkedOf,
 	})
 	h.buildMemory()
-	calls := &hostops.Ops{Stores: h.stores, Generate: h.models.Ask, Fetch: fetch.New(h.cfg.HostsOf).Fetch, Memory: h.memory, Blobs: h.blobs, Knowledge: knowledge.New(h.cfg.Modules.Characters, h.log).Get}
-	grants := module.Grants(h.cfg.GrantOf)
+	calls := &hostops.Ops{Stores: h.stores, Generate: h.models.Ask, Fetch: fetch.New(h.hostsOf).Fetch, Memory: h.memory, Blobs: h.blobs, Knowledge: knowledge.New(h.cfg.Modules.Characters, h.log).Get}
+	grants := module.Grants(h.grantOf)
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err
 	}
@@ -226,7 +233,10 @@ func (h *Host) buildRooms() (err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		h.log.Warn("the folder of characters cannot be read yet; names of companions are not kept until it can", "err", err)
 	}
-	h.house = cast.New(h.folder, h.tokens, append(found, h.programs()...))
+	for _, p := range programs(h.cfg) {
+		found = append(found, p.Module)
+	}
+	h.house = cast.New(h.folder, h.tokens, found)
 	h.filter = h.newFilter()
 	if h.rooms, err = h.newRegistry(h.house); err != nil {
 		return err

@@ -40,6 +40,9 @@ func Reload(fs *flag.FlagSet) func(ctx context.Context, w io.Writer, socket stri
 		if len(r.Restart) > 0 {
 			fmt.Fprintf(w, "after a restart: %s\n", strings.Join(r.Restart, ", "))
 		}
+		for _, line := range r.Warnings {
+			fmt.Fprintf(w, "warning: %s\n", line)
+		}
 		return nil
 	}
 }

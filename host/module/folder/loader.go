@@ -111,14 +111,27 @@ func (l *loader) run(ctx context.Context) {
 	}
 }
 
-// loadAnew has every companion loaded that is there.
+// loadAnew has those loaded that [Folder.Renew] was asked for. What engines take may be other files by now.
 func (l *loader) loadAnew() {
+	l.f.mu.Lock()
+	wanted, all := l.f.wanted, l.f.all
+	l.f.wanted, l.f.all = nil, false
+	l.f.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(l.slots)) {
-		if s := l.slots[id]; s.companion != nil && len(s.sources) > 0 {
-			l.drop(s) // what is being loaded may hold something by now
-			s.anew = true
+		s := l.slots[id]
+		named := slices.Contains(wanted, id)
+		if len(s.sources) == 0 || !named && !(all && s.companion != nil) {
+			continue
+		}
+		l.drop(s) // what is being loaded may hold something by now
+		if s.anew, s.refused = true, (key{}); named {
+			l.examine(s) // its file may have another name
+		} else {
 			l.decide(s, s.sources)
 		}
+	}
+	if len(wanted) > 0 {
+		l.scan()
 	}
 }
 
@@ -285,7 +298,11 @@ func (l *loader) away(err error) {
 	why := "the folder cannot be read: " + module.Reason(err)
 	if l.trouble != why {
 		l.trouble = why
-		l.log.Warn("waiting for the folder, which cannot be read; loaded characters serve on", "error", err)
+		level := slog.LevelWarn
+		if l.cfg.Handlers && errors.Is(err, fs.ErrNotExist) { // a house without any
+			level = slog.LevelDebug
+		}
+		l.log.Log(l.ctx, level, "waiting for the folder, which cannot be read; loaded modules serve on", "error", err)
 	}
 	l.rescan = l.now.Add(min(l.cfg.Rescan, time.Second))
 	for id, s := range l.slots {

@@ -84,10 +84,10 @@ func (s *Set) Run(ctx context.Context) error {
 // Ready is closed when all folders are, see [Folder.Ready].
 func (s *Set) Ready() <-chan struct{} { return s.ready }
 
-// Renew has all companions loaded anew, see [Folder.Renew].
-func (s *Set) Renew() {
+// Renew has companions loaded anew, see [Folder.Renew].
+func (s *Set) Renew(ids ...string) {
 	for _, f := range s.folders {
-		f.Renew()
+		f.Renew(ids...)
 	}
 }
 
