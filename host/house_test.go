@@ -156,7 +156,7 @@ var shared = map[string]string{
 
 	"host/door/doortest/chromium github.com/gorilla/websocket": "Chromium's DevTools are a WebSocket",
 
-	"cmd/companiond golang.org/x/sys":           "how wide a terminal is",
+	"cmd/companiond/paint golang.org/x/sys":     "how wide a terminal is",
 	"cmd/companiond/paint golang.org/x/text":    "texts side by side, in which a Japanese letter is two wide",
 	"host/turn golang.org/x/text":               "why lines up a table, in which a Japanese letter is two wide",
 	"host/memory/wording golang.org/x/text":     "a quotation is looked for in NFKC",

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/companiond/companiond/cmd/companiond/paint"
 	"github.com/companiond/companiond/cmd/companiond/replay"
 	"github.com/companiond/companiond/cmd/companiond/unit"
 	"github.com/companiond/companiond/host"
@@ -145,7 +146,7 @@ func (t *term) openMinds(ctx context.Context, path string) (*host.Minds, error) 
 		return nil, coded{exitConfig, errors.New("the configuration has mistakes; companiond check lists them")}
 	}
 	cfg.Log.Level = "warn"
-	log, _ := unit.Logger(t.err, cfg.Log, isTerminal)
+	log, _ := unit.Logger(t.err, cfg.Log, paint.Terminal)
 	return host.OpenMinds(ctx, host.Options{Config: cfg, Log: log, SecretFile: t.secretFile})
 }
 

@@ -69,15 +69,11 @@ func (m *Manager) Watch(ctx context.Context, works func(context.Context) error) 
 	tick := time.NewTicker(patience / 2)
 	defer tick.Stop()
 	for {
-		asked, cancel := context.WithTimeout(ctx, patience/2)
-		err := works(asked)
-		cancel()
+		err := m.ask(ctx, patience, works)
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case err != nil:
-			m.log.Error("the daemon does not work; its service manager starts it anew if that lasts", "err", err, "watchdog", patience)
-		default:
+		case err == nil:
 			m.tell(daemon.SdNotifyWatchdog)
 		}
 		select {
@@ -86,6 +82,27 @@ func (m *Manager) Watch(ctx context.Context, works func(context.Context) error) 
 		case <-tick.C:
 		}
 	}
+}
+
+// ask waits for half of the watchdog's time. After a quarter it says in the log what does not answer: at the end of a half that the manager
+// waits for, too, nobody would read it any more.
+func (m *Manager) ask(ctx context.Context, patience time.Duration, works func(context.Context) error) (err error) {
+	for again := range 2 {
+		asked, cancel := context.WithTimeout(ctx, patience/4)
+		err = works(asked)
+		late := asked.Err() != nil
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		if again == 0 {
+			m.log.Error("the daemon does not work; its service manager starts it anew if that lasts", "err", err, "watchdog", patience)
+		}
+		if !late {
+			return err
+		}
+	}
+	return err
 }
 
 // patience is the watchdog's time, 0 where there is none.
