@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/companiond/companiond/host"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/web/past"
 	"github.com/companiond/companiond/host/entry"
 	book "github.com/companiond/companiond/host/history"
 
+	"github.com/companiond/companiond/host/opening"
 	"github.com/companiond/companiond/host/waittest"
 )
 

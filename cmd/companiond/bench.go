@@ -19,6 +19,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/opening"
 	"github.com/companiond/companiond/host/room/reader"
 )
 
