@@ -26,7 +26,6 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/blob"
 	"github.com/companiond/companiond/host/cast"
-	"github.com/companiond/companiond/host/check"
 	"github.com/companiond/companiond/host/compress"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/chat"
@@ -58,6 +57,7 @@ import (
 	"github.com/companiond/companiond/host/module/process"
 	"github.com/companiond/companiond/host/namekey"
 	"github.com/companiond/companiond/host/observed"
+	"github.com/companiond/companiond/host/opening"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
@@ -274,18 +274,9 @@ func (h *Host) newRegistry(house *cast.House) (*registry.Registry, error) {
 				}
 			},
 		},
-		Rooms: roomSettings(h.cfg.Rooms), Usual: cast.UsualRoom(h.cfg.Rooms), Homes: homes, MaxRooms: h.cfg.Door.MaxRooms, Read: readRoom, Talks: talkRules(),
+		Rooms: opening.All(h.cfg.Rooms), Usual: cast.UsualRoom(h.cfg.Rooms), Homes: homes, MaxRooms: h.cfg.Door.MaxRooms, Read: opening.Read, Talks: talkRules(),
 		Opened: func(name string) { h.agents.RoomOpened(context.Background(), name) }, // the doors are open by then
 	})
-}
-
-// readRoom reads what a room was opened with.
-func readRoom(name string, settings []byte) (room.Settings, error) {
-	r, err := check.Opening(name, settings)
-	if err != nil {
-		return room.Settings{}, err
-	}
-	return settingsOf(r), nil
 }
 
 // loaded keeps a nil *module.Companion from becoming a room.Companion.
@@ -298,18 +289,6 @@ func newID() string {
 	binary.BigEndian.PutUint64(b[:8], uint64(time.Now().UnixMilli())<<16)
 	_, _ = rand.Read(b[6:]) // it never fails, but ends the program instead
 	return hex.EncodeToString(b[:])
-}
-
-func roomSettings(rooms []config.Room) []room.Settings {
-	settings := make([]room.Settings, 0, len(rooms))
-	for _, r := range rooms {
-		settings = append(settings, settingsOf(r))
-	}
-	return settings
-}
-
-func settingsOf(r config.Room) room.Settings {
-	return room.Settings{Name: r.Name, Companions: r.Companions, Rules: Rules(r), Standing: Standing(r)}
 }
 
 // tellCast tells the rooms who is loaded, and agents which cards there are, but not

@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/host/control"
 	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
+	"github.com/companiond/companiond/host/opening"
 )
 
 var errNoSource = errors.New("this daemon was started without a way to read its configuration anew")
@@ -64,10 +65,10 @@ func (h *Host) Reload(ctx context.Context) (r control.Report, err error) {
 			r.Restart = append(r.Restart, key)
 		}
 	}
-	rooms := roomSettings(next.Rooms)
+	rooms := opening.All(next.Rooms)
 	for _, was := range was.Rooms { // one that went stays until the restart
 		if !slices.ContainsFunc(next.Rooms, func(is config.Room) bool { return is.Name == was.Name }) {
-			rooms = append(rooms, settingsOf(was))
+			rooms = append(rooms, opening.Of(was))
 			next.Rooms = append(next.Rooms, was)
 		}
 	}

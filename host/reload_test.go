@@ -73,7 +73,7 @@ func TestReloadTakesHandlers(t *testing.T) {
 	says("a spoiler", "a ＊＊＊＊＊＊＊")
 	h.reloads(filter("{ words = ['secret'] }"))
 	says("a spoiler and a secret", "a spoiler and a ＊＊＊＊＊＊")
-	if got := h.reloads(filter("{ words = 'all' }")); !strings.HasPrefix(got, "test.toml:13:12: handler.ngword.settings: settings.words: is a string, must be an array") {
+	if got := h.reloads(filter("{ words = 'all' }")); !strings.HasPrefix(got, "test.toml:13:14: handler.ngword.settings: settings.words: is a string, must be an array") {
 		t.Error(got)
 	}
 	says("one more secret", "one more ＊＊＊＊＊＊")

@@ -49,5 +49,6 @@ func Reload(ctx context.Context, was, is config.Config, engines, characters []mo
 			problems = append(problems, is.ProblemAt(config.Error, module.Reason(err), "", []string{"module", id, "grant"}, []string{"module", id}, []string{"modules", "grant"}))
 		}
 	}
-	return append(problems, Settings(ctx, some, engines, characters, fits)...)
+	_, more := Settings(ctx, some, engines, characters, fits) // a card is taken as it is
+	return append(problems, more...)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder/lane"
 )
 
 // loader is the one loop that decides what is loaded. It hears names, waits
@@ -40,7 +41,7 @@ type loader struct {
 	blind   bool // some folder cannot be watched, and the log says so
 
 	asked    uint64 // loads that were asked for
-	lanes    [3]lane
+	lanes    lane.Lanes
 	running  int
 	outcomes chan outcome
 	retiring sync.WaitGroup
@@ -54,7 +55,7 @@ func newLoader(f *Folder, eyes lookout) *loader {
 	return &loader{
 		f: f, cfg: f.cfg, log: f.cfg.Log.With("folder", f.cfg.Dir), eyes: eyes,
 		slots: map[string]*slot{}, numbers: map[string]uint64{}, skipped: map[string]string{}, watched: map[string]fs.FileInfo{},
-		outcomes: make(chan outcome), starting: map[*slot]bool{}, lanes: newLanes(),
+		outcomes: make(chan outcome), starting: map[*slot]bool{}, lanes: lane.New(),
 	}
 }
 
@@ -199,7 +200,7 @@ func (l *loader) heard(name string) {
 func (l *loader) slot(id string) *slot {
 	s := l.slots[id]
 	if s == nil {
-		s = &slot{id: id, reading: address.Reading(id), shape: address.Skeleton(id)}
+		s = &slot{id: id, look: address.LookOf(id)}
 		l.slots[id] = s
 	}
 	return s
@@ -287,7 +288,7 @@ func (l *loader) skip(show, why string) {
 // old says that nobody seems to be writing these files.
 func (l *loader) old(sources []source) bool {
 	return !slices.ContainsFunc(sources, func(s source) bool {
-		age := l.now.Sub(s.stats.newest())
+		age := l.now.Sub(s.stats.Newest())
 		return 0 <= age && age < l.cfg.Debounce
 	})
 }

@@ -46,9 +46,9 @@ func NewSet(all ...Config) (*Set, error) {
 
 // alike gives an id of the folder that reads or looks like one, "" for none.
 func (f *Folder) alike(id string) string {
-	reading, shape := address.Reading(id), address.Skeleton(id)
+	look := address.LookOf(id)
 	for _, other := range f.IDs() {
-		if address.Reading(other) == reading || address.Skeleton(other) == shape {
+		if look.Alike(address.LookOf(other)) {
 			return other
 		}
 	}
