@@ -13,7 +13,7 @@
     const li = make("li"), head = label(make("b"), m.id, m.name || m.id), state = make("span", "badge " + m.state, words[lang].state[m.state] || m.state);
     head.append(state);
     li.append(...(m.kind ? [] : [face(m.id)]), head, make("small", "", [m.engine, m.generation ? t("gen", { n: m.generation }) : "", words[lang].progress[m.progress] || m.progress].filter(Boolean).join(" · ")));
-    if (m.error) li.append(m.state === "ready" && m.error.startsWith("waits for a model") ? make("small", "", m.error) : make("span", "error", m.error)); // no mistake of the card's
+    if (m.error) li.append(m.state === "ready" && m.error.startsWith("waits for a model") ? tells(make("small"), rendered(m.error)) : tells(make("span", "error"), rendered(m.error, "", words[lang].amiss))); // no mistake of the card's
     if (m.faults) li.append(make("small", "warn", t("faults", { n: m.faults })));
     tell("companion", m, li);
     return li;
