@@ -72,8 +72,8 @@ function label(parent, id, name, kind) {
   if (kind) parent.append(make("span", "badge", words[lang][kind] || kind));
   return parent;
 }
-function face(id) {
-  const e = make("span", "face", [...called(id)].slice(0, /^[ -~]/.test(called(id)) ? 2 : 1).join(""));
+function face(id, name = called(id)) {
+  const e = make("span", "face", [...name].slice(0, /^[ -~]/.test(name) ? 2 : 1).join(""));
   e.style.setProperty("--hue", hue(id)); e.setAttribute("aria-hidden", "true");
   return e;
 }

@@ -5,7 +5,7 @@ merge(words.ja, {
   verbatim: "英語の原文", amiss: "問題があります", mistaken: "正しくありません",
   wrong: { invalid: "入力に誤りがあります", denied: "許可されていません", not_found: "見つかりません", conflict: "状況が変わったため、できませんでした", stale: "その間に新しい発言がありました", too_large: "上限を超えています", exhausted: "混み合っています。少し待ってからもう一度お試しください",
     unavailable: "今はできません", timeout: "時間内に終わりませんでした", unknown_op: "対応していない操作です", internal: "内部でエラーが起きました" },
-  field: { text: "発言", from: "名前", name: "名前", to: "宛先", who: "名前", room: "部屋", companion: "コンパニオン", companions: "コンパニオン", policy: "方針", turns: "ターン", turn: "ターン", target_length: "長さの上限", token: "トークン", body: "内容", message: "発言", amount: "発言リソース", confirm: "確認", keys: "手がかり", importance: "重要度", file: "ファイル", language: "言語" },
+  field: { text: "発言", from: "名前", name: "名前", to: "宛先", who: "名前", room: "部屋", companion: "コンパニオン", companions: "コンパニオン", policy: "方針", turns: "ターン", turn: "ターン", target_length: "長さの上限", token: "トークン", body: "内容", message: "発言", amount: "発言リソース", confirm: "確認", keys: "手がかり", importance: "重要度", file: "ファイル", seq: "発言", language: "言語" },
   spoken: {
     // Why a line was refused, or did not come.
     "{} is still heard": "{1} の声がまだ流れています", "a sentence that was cut off is still heard": "切られた文がまだ流れています", "stopped by {}": "{1} が止めました", "{} spoke meanwhile": "その間に {1} が話しました", "{} spoke first": "{1} が先に話しました", "does not have the floor": "発言権がありません", "the floor was held too long": "発言権を持つ時間が長すぎました",
@@ -19,7 +19,7 @@ merge(words.ja, {
     // Who may, and what stands in the way.
     "a guest may not do this{}": "ゲストにはできません。権限のあるトークンで接続してください", "a guest who calls from elsewhere may not do this{}": "ほかの機器から来たゲストにはできません。権限のあるトークンで接続してください", "the token of {} has not the scope {}": "{1} のトークンには {2} の権限がありません", "a person {}, and the token of {} is none of a person": "人だけができる操作です。{2} のトークンは人のものではありません", "this is for people{}": "人だけができる操作です",
     "the daemon may only read it": "デーモンには読み取りの権限しかありません", "token: is not one of this house": "このトークンは登録されていません", "token: is missing{}": "トークンが必要です", "origin: {}": "ほかのサイトのページからはできません", "host: {}": "このサーバーの名前ではありません", "too many requests from this address, try again in {} s": "送信が多すぎます。{1} 秒後にもう一度お試しください", "there is no {}": "{1} はありません", "there is nothing at {}": "そこには何もありません",
-    "{} has a token; connect with it, or take another name": "{1} はトークンを持つ人の名前です。そのトークンで接続するか、ほかの名前にしてください", "this token is {}'s, not {}'s": "このトークンは {1} のものです", "{} is an agent; only people say stop": "止められるのは人だけです", "the disk is full": "ディスクに空きがありません", "the room takes nothing new: {}": "この部屋は今、新しいものを受け付けません", "internal error": "内部でエラーが起きました",
+    "{} has a token; connect with it, or take another name": "{1} はトークンを持つ人の名前です。そのトークンで接続するか、ほかの名前にしてください", "this token is {}'s, not {}'s": "このトークンは {1} のものです", "{} is an agent; only people say stop": "止められるのは人だけです", "the disk is full": "ディスクに空きがありません", "the room takes nothing new: {}": "この部屋は今、新しいものを受け付けません", "seq: entry {} has led to no decision yet": "これについては、まだ何も決まっていません", "internal error": "内部でエラーが起きました",
     // What is wrong in a file, and with a companion.
     "is missing{}": "必要な項目がありません", "is not known{}": "その名前の項目はありません", "must not be empty": "空にはできません", "is {}, must be {}": "{1} は使えません。使えるのは {2} です", "must be {}": "使えるのは {1} です", "from {} to {}": "{1}〜{2}", "one of {}": "次のどれか: {1}", "at least {}": "{1} 以上", "at most {}": "{1} 以下", "more than {}": "{1} より大きい数", "less than {}": "{1} より小さい数", "a whole number{}": "整数", "{} bytes, at most {}": "{2} バイトまでです（{1} バイトありました）",
     "a string": "文字列", "a number": "数", "a list": "リスト", "an object": "オブジェクト", "null": "null", "true or false": "true か false", "is no JSON: {}": "JSON として読めません", "is not UTF-8": "UTF-8 ではありません",
@@ -40,6 +40,8 @@ function known(text) {
 function rendered(text, code, otherwise) {
   const here = words[lang], told = here.spoken && text;
   if (!told) return { message: text };
+  const [, line, mistake] = text.match(/^[^:]+:(\d+)(?::\d+)?: (.*)$/s) ?? []; // of a file
+  if (line) return { message: t("fileline", { n: line, text: rendered(mistake, code, otherwise).message }), original: text };
   const whole = known(text), [, path, rest] = text.match(/^([\w.[\]-]+): (.*)$/s) ?? [], field = path?.split(".").at(-1).replace(/\[\d+\]/g, "");
   const what = whole || known(rest ?? "") || here.wrong[code] || otherwise;
   return what ? { message: whole || (path ? (here.field[field] || path) + ": " : "") + what, original: text } : { message: text };

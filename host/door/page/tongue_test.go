@@ -206,7 +206,7 @@ func TestRefusalsAreRendered(t *testing.T) {
 	const show = `
 const say = (...all) => { const r = rendered(...all); console.log(r.message + (r.original ? " | " + r.original : "")); };
 say("text: must not be empty", "invalid"); say("from: mika has a token; connect with it, or take another name", "denied"); say("name: reads like <b>", "invalid"); say("aya spoke meanwhile", "stale");
-say("a guest may not do this: connect with a token that has the scope \"act\"", "denied"); say("something new", "unheard_of"); say("talkativeness: is 7, must be from 0 to 1", ""); say("odd", "", "!"); say("");
+say("a guest may not do this: connect with a token that has the scope \"act\"", "denied"); say("something new", "unheard_of"); say("talkativeness: is 7, must be from 0 to 1", ""); say("odd", "", "!"); say("aya.json:4:2: is no JSON: a comma", "", "!"); say("");
 console.log(remarked("I have an idea; called by mika; vote kept from the round before"));
 process.exit(0);`
 	if got, want := runIn(t, "", show, "ja"), `発言: 空にはできません | text: must not be empty
@@ -217,6 +217,7 @@ process.exit(0);`
 something new
 talkativeness: 7 は使えません。使えるのは 0〜1 です | talkativeness: is 7, must be from 0 to 1
 ! | odd
+4 行目: JSON として読めません | aya.json:4:2: is no JSON: a comma
 
 I have an idea; mika に呼ばれました; 前の回の投票です
 `; got != want {

@@ -37,7 +37,7 @@ function editor(li, m) {
   const form = make("form"), text = Object.assign(make("textarea"), { value: m.text, required: true, maxLength: 2000 }), keys = Object.assign(make("input"), { value: (m.keys || []).join(", ") });
   const choice = (all, is) => { const s = make("select"); s.append(...all.map(([v, name]) => new Option(name, v, false, v === is))); return s; };
   const weight = choice([1, 2, 3, 4, 5].map(n => [n, t("weight", { n })]), m.importance), seen = choice(Object.entries(words[lang].visible), m.visibility), over = Object.assign(make("input"), { type: "checkbox", checked: !!m.valid_to }), label = make("label");
-  text.setAttribute("aria-label", t("topic")); keys.setAttribute("aria-label", t("keywords")); keys.placeholder = t("keywords"); label.append(over, " " + t("isover"));
+  text.setAttribute("aria-label", t("topic")); weight.setAttribute("aria-label", t("importance")); seen.setAttribute("aria-label", t("toldwhere")); keys.setAttribute("aria-label", t("keywords")); keys.placeholder = t("keywords"); label.append(over, " " + t("isover"));
   form.append(text, keys, weight, seen, label, make("button", "", t("save")), press("", t("keep"), () => li.replaceWith(memory(m))));
   form.onsubmit = async event => {
     event.preventDefault(); const now = { importance: Number(weight.value), keys: keys.value.split(/[,、]/).map(k => k.trim()).filter(Boolean) };
