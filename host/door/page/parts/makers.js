@@ -72,8 +72,9 @@
     $("views").hidden = f.kind !== "card"; $("savefile").disabled = false;
     warn(""); say(drafts.has(f.file) ? t("unsaved") : ""); wrong([]);
     if (!$("editor").open) $("editor").showModal();
-    view(f.kind === "card" && recalled("cardview") !== "text");
-    if (drafts.has(f.file)) changed(); else check();
+    const mine = at;
+    view(f.kind === "card" && recalled("cardview") !== "text").then(() => { if (mine === at) check(); }); // which marks the form's fields
+    if (drafts.has(f.file)) changed();
   }
   const plainEnds = text => text.replaceAll("\r\n", "\n"), text = () => at.crlf ? $("filetext").value.replaceAll("\n", "\r\n") : $("filetext").value;
   const say = words => { $("editortold").textContent = words; }, warn = what => tells($("editorwarned"), what), refused = answer => rendered(answer.detail || "", answer.code);
