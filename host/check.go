@@ -29,27 +29,34 @@ func CheckCards(ctx context.Context, c config.Config) (mistakes, waits []string)
 	return check.Cards(ctx, c, closedEngines())
 }
 
-// CheckSettings loads the modules that handlers name, programs among them, and holds the handlers' settings to what these
-// say of themselves. It has a cache of machine code of its own, for it may run beside the daemon, and as another user.
-func CheckSettings(ctx context.Context, o Options) (problems []config.Problem, err error) {
+// CheckModules loads what a daemon would, programs among it, and compares it with what the configuration says: mistakes are of
+// characters in JavaScript and TypeScript that would be refused and of voices in cards, problems of handlers, whose settings are held to what their modules
+// say of themselves. Engines are opened once, and only where something is for them.
+func CheckModules(ctx context.Context, o Options) (mistakes []string, problems []config.Problem, err error) {
 	c := o.Config
-	if len(c.Handlers) == 0 {
-		return nil, nil
+	ids := check.Texts(c, closedEngines(), (&js.Engine{}).Name())
+	if len(ids)+len(c.Handlers) == 0 {
+		return nil, nil, nil
 	}
 	h, err := forCheck(o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, h.closeEngines()) }()
-	if err := h.openPlugins(nil); err != nil {
-		return nil, err
+	if len(ids) > 0 {
+		if mistakes, err = check.Code(ctx, c, ids, h.engines[1:]); err != nil {
+			return nil, nil, err
+		}
 	}
-	engines := h.engines
-	if h.plugins != nil {
-		engines = append(engines, h.plugins)
+	if len(c.Handlers) == 0 {
+		return mistakes, nil, nil
+	}
+	if h.plugins, err = h.openPlugins(c, "", nil); err != nil {
+		return nil, nil, err
 	}
 	stage := handler.New(handler.Config{Handlers: c.Handlers, SecretFile: h.secrets})
-	return check.Settings(ctx, c, engines, closedEngines(), stage.Check), nil
+	more, problems := check.Settings(ctx, c, append(h.engines, h.plugins), closedEngines(), stage.Check)
+	return append(mistakes, more...), problems, nil
 }
 
 // forCheck opens the engines of files, with a cache of machine code of their own: a check may run beside the daemon, and as
@@ -69,18 +76,4 @@ func forCheck(o Options) (*Host, error) {
 	scripts, _ := openJS(h, nil) // it has no errors
 	h.engines = append(h.engines, scripts)
 	return h, nil
-}
-
-// CheckCode loads the characters in JavaScript and TypeScript, and gives what is wrong with those that the daemon would refuse.
-func CheckCode(ctx context.Context, o Options) (mistakes []string, err error) {
-	ids := check.Texts(o.Config, closedEngines(), (&js.Engine{}).Name())
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	h, err := forCheck(o)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, h.closeEngines()) }()
-	return check.Code(ctx, o.Config, ids, h.engines[1:])
 }

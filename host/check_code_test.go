@@ -32,7 +32,7 @@ func TestCheckCode(t *testing.T) {
 	if config.Failed(problems) {
 		t.Fatal(problems)
 	}
-	got, err := host.CheckCode(t.Context(), host.Options{Config: c})
+	got, _, err := host.CheckModules(t.Context(), host.Options{Config: c})
 	slices.Sort(got)
 	if err != nil || len(got) != 2 || !strings.HasPrefix(got[0], "half.ts: SyntaxError") || !strings.Contains(got[0], "(half.ts:") || !strings.HasPrefix(got[1], "mute.js: ") {
 		t.Errorf("%q %v", got, err)

@@ -146,13 +146,14 @@ module = "junk"
 `, plugins, secret, secret+"x", secret+"x", secret+"y", secret)
 	for grant, want := range map[string][]string{
 		toml: {
-			"c.toml:11:12: handler.number.settings: settings.place: is a number, must be a string",
+			"c.toml:11:14: handler.number.settings: settings.place: is a number, must be a string",
 			"c.toml:12:10: handler.bare.settings: settings.place: is missing",
-			"c.toml:18:12: handler.slip.settings: settings.plaec: is not known; there are place; did you mean \"place\"?; settings.place: is missing",
-			"c.toml:20:11: handler.beacon.secrets: settings.password: is not as the handler's schema wants it; it is a secret, and not shown",
+			"c.toml:18:14: handler.slip.settings: settings.plaec: is not known; there are place; did you mean \"place\"?",
+			"c.toml:18:12: handler.slip.settings: settings.place: is missing",
+			"c.toml:20:13: handler.beacon.secrets: settings.password: is not as the handler's schema wants it; it is a secret, and not shown",
 			"c.toml:23:11: handler.none.secrets: handler.none.secrets.password: ",
 			"c.toml:26:11: handler.both.secrets: handler.both.secrets.key: open " + secret + "y: no such file or directory; handler.both.secrets.password: open ",
-			"c.toml:30:11: handler.other.secrets: settings.kee: is not known",
+			"c.toml:30:13: handler.other.secrets: settings.kee: is not known",
 			"c.toml:31:10: handler.clerk.module: clerk is a character, and no handler (move its file to modules.characters)",
 			"c.toml:33:10: handler.two.module: junk.wasm: ",
 		},
@@ -165,7 +166,7 @@ module = "junk"
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		got, err := host.CheckSettings(t.Context(), host.Options{Config: c, Environ: os.Environ()})
+		_, got, err := host.CheckModules(t.Context(), host.Options{Config: c, Environ: os.Environ()})
 		if err != nil || !slices.EqualFunc(got, want, func(p config.Problem, want string) bool { return strings.HasPrefix(p.String(), want) }) {
 			t.Errorf("%s%v\n%v, want %q", grant, err, got, want)
 		}

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/companiond/companiond/host"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/web/past"
 	"github.com/companiond/companiond/host/entry"
 	book "github.com/companiond/companiond/host/history"
 
+	"github.com/companiond/companiond/host/opening"
 	"github.com/companiond/companiond/host/waittest"
 )
 
@@ -144,7 +144,7 @@ func TestWhoMayApproveInAdvance(t *testing.T) {
 		t.Error("auto is another word")
 	}
 	c, _ := config.Parse("x", []byte("[room.main]\n"), nil)
-	if st := host.Standing(c.Rooms[0]); st.Mode != book.ModeAsk || !st.Asks() || st.At != .7 {
+	if st := opening.Standing(c.Rooms[0]); st.Mode != book.ModeAsk || !st.Asks() || st.At != .7 {
 		t.Errorf("usually it is %+v", st)
 	}
 }

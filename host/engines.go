@@ -12,6 +12,7 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
 	"github.com/companiond/companiond/host/child"
+	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/context/kept"
 	"github.com/companiond/companiond/host/handler/filter"
 	"github.com/companiond/companiond/host/module"
@@ -63,10 +64,16 @@ func (h *Host) openEngines(calls module.HostCalls) error {
 		}
 		h.engines = append(h.engines, opened)
 	}
-	return h.openPlugins(calls)
+	dir := ""
+	if h.journal != nil { // whose lock keeps every other daemon from there
+		dir = filepath.Join(filepath.Dir(h.cfg.Journal.Path), "run")
+	}
+	var err error
+	h.plugins, err = h.openPlugins(h.cfg, dir, calls)
+	return err
 }
 
-// newFolders makes the folder of characters, and that of programs where the configuration names some.
+// newFolders makes the folder of characters, and that of handlers and programs.
 func (h *Host) newFolders(grants module.Grants, changed func(folder.Change)) (*folder.Set, error) {
 	characters := folder.Config{
 		Dir: h.cfg.Modules.Characters, Engines: h.engines, Debounce: h.cfg.Modules.Debounce, Rescan: h.cfg.Modules.Rescan,
@@ -76,14 +83,8 @@ func (h *Host) newFolders(grants module.Grants, changed func(folder.Change)) (*f
 			FaultWindow: h.cfg.Modules.FaultWindow, CoolDown: h.cfg.Modules.CoolDown,
 		},
 	}
-	if h.plugins == nil && len(h.cfg.Handlers) == 0 {
-		return folder.NewSet(characters)
-	}
 	plugins := characters
-	plugins.Dir, plugins.Handlers, plugins.Engines = h.cfg.Modules.Plugins, true, slices.Clone(h.engines)
-	if h.plugins != nil {
-		plugins.Engines = append(plugins.Engines, h.plugins)
-	}
+	plugins.Dir, plugins.Handlers, plugins.Engines = h.cfg.Modules.Plugins, true, append(slices.Clone(h.engines), h.plugins)
 	return folder.NewSet(characters, plugins)
 }
 
@@ -96,7 +97,7 @@ func (h *Host) files() *files.Store {
 			engines = append(engines, e)
 		}
 	}
-	return files.New(files.Config{Dir: h.cfg.Modules.Characters, Engines: engines, Grants: h.cfg.GrantOf, Taken: func() (ids []string) {
+	return files.New(files.Config{Dir: h.cfg.Modules.Characters, Engines: engines, Grants: h.grantOf, Taken: func() (ids []string) {
 		for _, s := range h.folder.Status() {
 			if s.Folder != h.cfg.Modules.Characters {
 				ids = append(ids, s.ID)
@@ -116,32 +117,21 @@ func (h *Host) newFilter() *filter.Filter {
 	})
 }
 
-// programs gives the ids of modules that are programs.
-func (h *Host) programs() (ids []string) {
-	for _, m := range h.cfg.Module {
+// programs gives the modules that are programs.
+func programs(c config.Config) (all []process.Program) {
+	for _, m := range c.Module {
 		if m.Program != "" {
-			ids = append(ids, m.Name)
+			all = append(all, process.Program{Module: m.Name, File: m.Program, Checksum: m.Checksum})
 		}
 	}
-	return ids
+	return all
 }
 
-// openPlugins opens the engine of programs, where there are some.
-func (h *Host) openPlugins(calls module.HostCalls) (err error) {
-	cfg := process.Config{Environ: child.HandedOn(h.environ), LogBytesPerSecond: int(h.cfg.Wasm.LogRate), Memory: h.cfg.Modules.ProgramMemory, Host: calls, Log: h.log}
-	for _, m := range h.cfg.Module {
-		if m.Program != "" {
-			cfg.Programs = append(cfg.Programs, process.Program{Module: m.Name, File: m.Program, Checksum: m.Checksum})
-		}
-	}
-	if len(cfg.Programs) == 0 {
-		return nil
-	}
-	if h.journal != nil { // whose lock keeps every other daemon from there
-		cfg.Dir = filepath.Join(filepath.Dir(h.cfg.Journal.Path), "run")
-	}
-	h.plugins, err = process.New(cfg)
-	return err
+// openPlugins opens an engine of programs, those that a configuration names, in a directory of its own: "" is any.
+func (h *Host) openPlugins(c config.Config, dir string, calls module.HostCalls) (*process.Engine, error) {
+	return process.New(process.Config{
+		Programs: programs(c), Dir: dir, Environ: child.HandedOn(h.environ), LogBytesPerSecond: int(h.cfg.Wasm.LogRate), Memory: h.cfg.Modules.ProgramMemory, Host: calls, Log: h.log,
+	})
 }
 
 func (h *Host) closeEngines() (err error) {

@@ -20,12 +20,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/blob"
 	"github.com/companiond/companiond/host/cast"
-	"github.com/companiond/companiond/host/check"
 	"github.com/companiond/companiond/host/compress"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/chat"
@@ -57,6 +57,7 @@ import (
 	"github.com/companiond/companiond/host/module/process"
 	"github.com/companiond/companiond/host/namekey"
 	"github.com/companiond/companiond/host/observed"
+	"github.com/companiond/companiond/host/opening"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
@@ -109,9 +110,9 @@ type Host struct {
 	addr    string       // set before ready is closed
 	hose    net.Listener // nil: the Firehose has no address of its own
 
-	reloading sync.Mutex    // guards what follows, and one at a time reloads
-	inForce   config.Config // of what a running daemon takes, the newest
-	waits     []string      // keys that wait for a restart
+	inForce   atomic.Pointer[config.Config] // of what a running daemon takes, the newest; never changed
+	reloading sync.Mutex                    // guards what follows, and one at a time reloads
+	waits     []string                      // keys that wait for a restart
 
 	casting     sync.Mutex // one at a time tells the rooms who is there, so the newest word is the last
 	journal     journal.Journal
@@ -152,8 +153,14 @@ func New(o Options) *Host {
 	}
 	lines := lately.New()
 	o.Log = slog.New(lines.Handler(o.Log.Handler()))
-	return &Host{lately: lines, cfg: o.Config, inForce: o.Config, source: o.Source, level: o.Level, control: o.Control, since: time.Now(), log: o.Log, version: o.Version, tokens: o.Tokens, environ: o.Environ, service: o.Service, secrets: o.SecretFile, ready: make(chan struct{}), blobs: blob.New(blob.MaxKept)}
+	h := &Host{lately: lines, cfg: o.Config, source: o.Source, level: o.Level, control: o.Control, since: time.Now(), log: o.Log, version: o.Version, tokens: o.Tokens, environ: o.Environ, service: o.Service, secrets: o.SecretFile, ready: make(chan struct{}), blobs: blob.New(blob.MaxKept)}
+	h.inForce.Store(&h.cfg)
+	return h
 }
+
+// grantOf and hostsOf are what is in force.
+func (h *Host) grantOf(module string) []string { return h.inForce.Load().GrantOf(module) }
+func (h *Host) hostsOf(module string) []string { return h.inForce.Load().HostsOf(module) }
 
 // Ready is closed when the doors are open and every file that was in the
 // folder at the start was loaded or refused.
@@ -211,11 +218,11 @@ func (h *Host) Run(ctx context.Context) (err error) {
 func (h *Host) buildRooms() (err error) {
 	h.models = models.New(models.Config{
 		Settings: h.cfg.Models, File: h.secrets, Wants: h.modelOf, Log: h.log,
-		Used: h.used, Bounds: boundsOf(h.cfg), Store: h.stores.KVIn(""), ForkedOf: h.forkedOf,
+		Used: h.used, Bounds: models.Bounds(h.cfg), Store: h.stores.KVIn(""), ForkedOf: h.forkedOf,
 	})
 	h.buildMemory()
-	calls := &hostops.Ops{Stores: h.stores, Generate: h.models.Ask, Fetch: fetch.New(h.cfg.HostsOf).Fetch, Memory: h.memory, Blobs: h.blobs, Knowledge: knowledge.New(h.cfg.Modules.Characters, h.log).Get}
-	grants := module.Grants(h.cfg.GrantOf)
+	calls := &hostops.Ops{Stores: h.stores, Generate: h.models.Ask, Fetch: fetch.New(h.hostsOf).Fetch, Memory: h.memory, Blobs: h.blobs, Knowledge: knowledge.New(h.cfg.Modules.Characters, h.log).Get}
+	grants := module.Grants(h.grantOf)
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err
 	}
@@ -226,7 +233,10 @@ func (h *Host) buildRooms() (err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		h.log.Warn("the folder of characters cannot be read yet; names of companions are not kept until it can", "err", err)
 	}
-	h.house = cast.New(h.folder, h.tokens, append(found, h.programs()...))
+	for _, p := range programs(h.cfg) {
+		found = append(found, p.Module)
+	}
+	h.house = cast.New(h.folder, h.tokens, found)
 	h.filter = h.newFilter()
 	if h.rooms, err = h.newRegistry(h.house); err != nil {
 		return err
@@ -264,18 +274,9 @@ func (h *Host) newRegistry(house *cast.House) (*registry.Registry, error) {
 				}
 			},
 		},
-		Rooms: roomSettings(h.cfg.Rooms), Usual: cast.UsualRoom(h.cfg.Rooms), Homes: homes, MaxRooms: h.cfg.Door.MaxRooms, Read: readRoom, Talks: talkRules(),
+		Rooms: opening.All(h.cfg.Rooms), Usual: cast.UsualRoom(h.cfg.Rooms), Homes: homes, MaxRooms: h.cfg.Door.MaxRooms, Read: opening.Read, Talks: talkRules(),
 		Opened: func(name string) { h.agents.RoomOpened(context.Background(), name) }, // the doors are open by then
 	})
-}
-
-// readRoom reads what a room was opened with.
-func readRoom(name string, settings []byte) (room.Settings, error) {
-	r, err := check.Opening(name, settings)
-	if err != nil {
-		return room.Settings{}, err
-	}
-	return settingsOf(r), nil
 }
 
 // loaded keeps a nil *module.Companion from becoming a room.Companion.
@@ -288,18 +289,6 @@ func newID() string {
 	binary.BigEndian.PutUint64(b[:8], uint64(time.Now().UnixMilli())<<16)
 	_, _ = rand.Read(b[6:]) // it never fails, but ends the program instead
 	return hex.EncodeToString(b[:])
-}
-
-func roomSettings(rooms []config.Room) []room.Settings {
-	settings := make([]room.Settings, 0, len(rooms))
-	for _, r := range rooms {
-		settings = append(settings, settingsOf(r))
-	}
-	return settings
-}
-
-func settingsOf(r config.Room) room.Settings {
-	return room.Settings{Name: r.Name, Companions: r.Companions, Rules: Rules(r), Standing: Standing(r)}
 }
 
 // tellCast tells the rooms who is loaded, and agents which cards there are, but not

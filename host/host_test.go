@@ -20,8 +20,10 @@ import (
 	"github.com/companiond/companiond/host"
 	"github.com/companiond/companiond/host/child/warden"
 	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/control"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm"
@@ -39,6 +41,9 @@ type home struct {
 	environ []string     // that programs may be handed on
 	log     *slog.Logger // nil discards
 	stop    func()
+
+	listen, toml string // of the configuration, see configuration
+	reload       func(context.Context) (control.Report, error)
 }
 
 // guests are built once and shared: compiling one takes seconds.
@@ -142,6 +147,19 @@ func (h *home) save(name string, b []byte) {
 	}
 }
 
+// configuration is what the house is written down as now.
+func (h *home) configuration() (config.Config, *identity.Register, error) {
+	cfg, problems := config.Parse("test.toml", []byte(fmt.Sprintf("[journal]\nballast = \"0\"\n[door]\nlisten = %q\n", h.listen)+h.toml), nil)
+	if config.Failed(problems) {
+		return cfg, nil, fmt.Errorf("%v", problems)
+	}
+	cfg.Journal.Path = filepath.Join(h.dir, "state", "companiond.db")
+	cfg.Modules.Characters = filepath.Join(h.dir, "characters")
+	cfg.Modules.Cache = filepath.Join(guests, "cache")
+	cfg.Modules.Plugins = filepath.Join(h.dir, "plugins")
+	return cfg, &identity.Register{}, nil
+}
+
 // open starts the daemon; the cache of compiled code is shared by all tests. Keys before
 // the first table are the door's.
 func (h *home) open(toml string) {
@@ -151,19 +169,16 @@ func (h *home) open(toml string) {
 
 func (h *home) openAt(listen, toml string) {
 	h.t.Helper()
-	toml = fmt.Sprintf("[journal]\nballast = \"0\"\n[door]\nlisten = %q\n", listen) + toml
-	cfg, problems := config.Parse("test.toml", []byte(toml), nil)
-	if config.Failed(problems) {
-		h.t.Fatal(problems)
+	h.listen, h.toml = listen, toml
+	cfg, _, err := h.configuration()
+	if err != nil {
+		h.t.Fatal(err)
 	}
-	cfg.Journal.Path = filepath.Join(h.dir, "state", "companiond.db")
-	cfg.Modules.Characters = filepath.Join(h.dir, "characters")
-	cfg.Modules.Cache = filepath.Join(guests, "cache")
-	cfg.Modules.Plugins = filepath.Join(h.dir, "plugins")
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
-	d := host.New(host.Options{Config: cfg, Log: h.log, Version: web.Version{Version: "test"}, Environ: h.environ})
+	d := host.New(host.Options{Config: cfg, Log: h.log, Version: web.Version{Version: "test"}, Environ: h.environ, Source: h.configuration})
+	h.reload = d.Reload
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- d.Run(ctx) }()

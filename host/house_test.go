@@ -63,7 +63,7 @@ var floors = [][]string{
 	{"host/module/wasm/compiler"},
 	{"host/module/wasm/compiler/compilertest"},
 	{"host/context/layout", "host/context/kept", "host/module/js/npm", "host/module/wasm/fuel", "host/module/wasm/sig", "host/module/wasm/memory", "host/module/wasm/snapshot", "host/module/wasm/drive", "host/module/wasm/meter", "host/module/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/journaltest/storetest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover", "host/forget/scrub"},
-	{"host/journal/sqlite/store", "host/journal/swap", "host/model/reach", "host/module/wasm/wasi"},
+	{"host/module/folder/lane", "host/module/folder/whole", "host/journal/sqlite/store", "host/journal/swap", "host/model/reach", "host/module/wasm/wasi"},
 	{"host/module/wasm/border", "host/journal/sqlite/schema", "host/journal/sqlite/branch", "host/journal/sqlite/erasure", "host/journal/sqlite/words", "host/journal/sqlite/keys", "host/forget/ledger"},
 	{"host/journal/sqlite"},
 	{"host/module/prompt/spoken", "host/module/prompt/digest"},
@@ -87,7 +87,7 @@ var floors = [][]string{
 	{"host/door/page", "host/door/web/conversations", "host/door/web/memories", "host/door/web/past", "host/door/web/handlers", "host/door/web/files", "host/door/web/logs"},
 	{"host/door/web", "host/door/socket", "host/door/mcp", "host/door/chat", "host/door/overlay"},
 	{"host/check", "host/config/differ", "host/door/listen", "host/control", "host/namekey"},
-	{"host/door/ops"},
+	{"host/door/ops", "host/opening"},
 	{"host/doctor"},
 	{"host"},
 	{"cmd/companiond/paint", "cmd/companiond/built", "cmd/companiond/unit", "cmd/companiond/manage", "cmd/companiond/tokens", "cmd/companiond/manual", "cmd/companiond/install"},
@@ -156,7 +156,7 @@ var shared = map[string]string{
 
 	"host/door/doortest/chromium github.com/gorilla/websocket": "Chromium's DevTools are a WebSocket",
 
-	"cmd/companiond golang.org/x/sys":           "how wide a terminal is",
+	"cmd/companiond/paint golang.org/x/sys":     "how wide a terminal is",
 	"cmd/companiond/paint golang.org/x/text":    "texts side by side, in which a Japanese letter is two wide",
 	"host/turn golang.org/x/text":               "why lines up a table, in which a Japanese letter is two wide",
 	"host/memory/wording golang.org/x/text":     "a quotation is looked for in NFKC",

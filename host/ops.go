@@ -12,10 +12,6 @@ import (
 // buildOps makes the door of whoever watches over the daemon, where the configuration has one, and has the journal seen. What
 // the door asks is not there yet.
 func (h *Host) buildOps() {
-	named := h.programs()
-	for _, one := range h.cfg.Handlers {
-		named = append(named, one.Module)
-	}
 	if v := h.version; h.cfg.Door.Ops != "" {
 		h.ops = ops.New(ops.Config{
 			Build: ops.Build{Version: v.Version, Revision: v.Revision, Go: v.Go}, Engine: howWasmRuns(), Log: h.log,
@@ -24,7 +20,7 @@ func (h *Host) buildOps() {
 			Doors: func() map[string]int {
 				return map[string]int{"http": h.ops.Connected(), "socket": h.feed.Clients(), "mcp": h.agents.Sessions()}
 			},
-			Health: h.journal.Health, Named: named,
+			Health: h.journal.Health, Named: h.modulesNamed,
 			Modules: func() []module.Status { return h.folder.Status() }, Loaded: func() <-chan struct{} { return h.folder.Ready() },
 			Answers:  func(ctx context.Context) error { return h.rooms.Answers(ctx) },
 			Stopping: func() bool { return h.waiting.Err() != nil },
@@ -37,6 +33,18 @@ func (h *Host) buildOps() {
 		_, ok := h.folder.Companion(id)
 		return ok
 	}})
+}
+
+// modulesNamed gives the modules that the configuration names: programs, and those of handlers.
+func (h *Host) modulesNamed() (ids []string) {
+	is := h.inForce.Load()
+	for _, p := range programs(*is) {
+		ids = append(ids, p.Module)
+	}
+	for _, one := range is.Handlers {
+		ids = append(ids, one.Module)
+	}
+	return ids
 }
 
 // changed has the calls of who came seen, and tells the rooms.

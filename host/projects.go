@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/host/door/socket/notices"
 	door "github.com/companiond/companiond/host/door/web/conversations"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/opening"
 	"github.com/companiond/companiond/host/sessions"
 	"github.com/companiond/companiond/host/summon"
 	"github.com/companiond/companiond/host/turn"
@@ -42,7 +43,7 @@ type projects struct {
 // talkRules are those of rooms that are for a conversation.
 func talkRules() entry.Rules {
 	usual, _ := config.ReadRoom("conversations", []byte("{}"))
-	r := Rules(usual)
+	r := opening.Rules(usual)
 	r.Policy, r.PolicyRaw, r.Stale, r.Interrupt = turn.ConversationPolicy, nil, entry.StaleAccept, entry.InterruptNever
 	r.Silence, r.Pace, r.Auto, r.MaxTurns, r.Ahead = 0, 0, false, 0, 0
 	return r

@@ -10,16 +10,20 @@ import (
 	"slices"
 	"time"
 
+	"github.com/companiond/companiond/host/check"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/config/differ"
 	"github.com/companiond/companiond/host/control"
+	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
+	"github.com/companiond/companiond/host/opening"
 )
 
 var errNoSource = errors.New("this daemon was started without a way to read its configuration anew")
 
 // Reload reads the configuration and the tokens anew. What a running daemon takes is in force then: tokens at once, a room's
-// settings as soon as nobody has the floor there. Where anything is wrong, nothing has changed.
+// settings as soon as nobody has the floor there, a handler's when what it is being asked has ended. Where anything is wrong,
+// nothing has changed.
 //
 // # Errors
 //
@@ -53,31 +57,64 @@ func (h *Host) Reload(ctx context.Context) (r control.Report, err error) {
 			r.Restart = append(r.Restart, key)
 		}
 	}
-	for _, key := range differ.Keys(h.inForce, next) {
+	was := *h.inForce.Load()
+	for _, key := range differ.Keys(was, next) {
 		if differ.Live(key, next) {
 			r.Live = append(r.Live, key)
 		} else if !slices.Contains(r.Restart, key) { // a room that came with a reload, and goes
 			r.Restart = append(r.Restart, key)
 		}
 	}
-	rooms := roomSettings(next.Rooms)
-	for _, was := range h.inForce.Rooms { // one that went stays until the restart
+	rooms := opening.All(next.Rooms)
+	for _, was := range was.Rooms { // one that went stays until the restart
 		if !slices.ContainsFunc(next.Rooms, func(is config.Room) bool { return is.Name == was.Name }) {
-			rooms = append(rooms, settingsOf(was))
+			rooms = append(rooms, opening.Of(was))
 			next.Rooms = append(next.Rooms, was)
 		}
+	}
+	next.Modules = h.cfg.Modules // which waits for a restart
+	if r.Warnings, err = h.tryModules(ctx, was, next); err != nil {
+		return r, err
 	}
 	if err := h.rooms.Configure(ctx, rooms); err != nil {
 		return r, err
 	}
-	h.models.Replace(next.Models, boundsOf(next))
+	if err := h.plugins.Replace(programs(next)); err != nil {
+		return r, err
+	}
+	h.models.Replace(next.Models, models.Bounds(next))
 	h.tokens.Replace(tokens)
 	if h.level != nil {
 		h.level(next.Log.Level)
 	}
-	h.inForce, h.waits = next, r.Restart
+	h.inForce.Store(&next)
+	h.waits = r.Restart
+	if ids := check.Modules(was, next); len(ids) > 0 {
+		h.folder.Renew(ids...)
+	}
+	h.filter.Replace(next.Handlers)
+	h.handlers.Replace(next.Handlers)
 	h.tellCast(ctx) // who waits for a model may wait no longer
 	return r, nil
+}
+
+// tryModules loads what other handlers and tables of modules ask for, beside what serves.
+func (h *Host) tryModules(ctx context.Context, was, next config.Config) (warnings []string, err error) {
+	trial, err := h.openPlugins(next, "", nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, trial.Close(context.WithoutCancel(ctx))) }()
+	problems := check.Reload(ctx, was, next, append(slices.Clone(h.engines), trial), closedEngines(), h.folder.Module, h.handlers.Check)
+	var wrong []error
+	for _, p := range problems {
+		if p.Severity == config.Error {
+			wrong = append(wrong, errors.New(p.String()))
+		} else {
+			warnings = append(warnings, p.String())
+		}
+	}
+	return warnings, errors.Join(wrong...)
 }
 
 // Status is how the daemon is.
@@ -87,7 +124,7 @@ func (h *Host) Status(context.Context) control.Status {
 	h.reloading.Unlock()
 	s := control.Status{
 		PID: os.Getpid(), Version: h.version.Version, Since: h.since.UTC().Format(time.RFC3339), Listen: "http://" + h.addr,
-		Rooms: h.rooms.Count(), Companions: len(h.folder.Companions()), Handlers: len(h.cfg.Handlers), Engine: howWasmRuns(), Restart: waits,
+		Rooms: h.rooms.Count(), Companions: len(h.folder.Companions()), Handlers: len(h.inForce.Load().Handlers), Engine: howWasmRuns(), Restart: waits,
 	}
 	for _, c := range h.companions() {
 		if c.Error != "" {

@@ -58,7 +58,7 @@ func (h *Host) embeds(companion string) string {
 // thinks says whether a companion asks a language model by itself.
 func (h *Host) thinks(companion string) bool {
 	c, ok := h.folder.Companion(companion)
-	return ok && (c.Engine() == (*prompt.Engine)(nil).Name() || slices.Contains(h.cfg.GrantOf(companion), abi.HostModelGenerate))
+	return ok && (c.Engine() == (*prompt.Engine)(nil).Name() || slices.Contains(h.grantOf(companion), abi.HostModelGenerate))
 }
 
 // names gives what those in a room are called.

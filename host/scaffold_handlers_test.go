@@ -13,23 +13,40 @@ import (
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/logtest"
+	"github.com/companiond/companiond/host/module/js/npm"
 	"github.com/companiond/companiond/sdk/scaffold"
 
 	"github.com/companiond/companiond/host/waittest"
 )
 
-// TestNewHandlers: what companiond new handler writes is loaded with the lines that it says, as WebAssembly and as a
-// program, and what acts is offered.
+// TestNewHandlers: what companiond new handler writes is loaded with the lines that it says, as WebAssembly, as a
+// program and in TypeScript, and what acts is offered.
 func TestNewHandlers(t *testing.T) {
 	waittest.WithoutRaces(t)
 	h := newHome(t)
 	toml := handlerRoom
-	for name, f := range map[string]scaffold.Folder{
+	folders := map[string]scaffold.Folder{
 		"count": {Kind: scaffold.Act}, "counter": {Kind: scaffold.Act, Program: true},
 		"senses": {Kind: scaffold.Perception}, "lines": {Kind: scaffold.Line},
 		"ticks": {Kind: scaffold.Source}, "runs": {Kind: scaffold.Source, Program: true},
-	} {
+	}
+	if err := os.MkdirAll(filepath.Join(h.dir, "plugins"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if npm.QuickJS() != nil {
+		for _, kind := range scaffold.Handlers() {
+			folders["ts-"+string(kind)] = scaffold.Folder{Kind: kind, Lang: scaffold.TypeScript}
+		}
+	}
+	for name, f := range folders {
 		f.Name, f.House = name, ".."
+		toml += f.TOML()
+		if f.Lang == scaffold.TypeScript {
+			if _, err := f.Write(filepath.Join(h.dir, "plugins")); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
 		dir := t.TempDir()
 		if _, err := f.Write(dir); err != nil {
 			t.Fatal(err)
@@ -41,7 +58,6 @@ func TestNewHandlers(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", name, err, out)
 		}
 		install(t, filepath.Join(dir, name, f.File()), filepath.Join(h.dir, "plugins"), f.File())
-		toml += f.TOML()
 	}
 	var log logtest.Log
 	h.log = log.Logger()
@@ -54,9 +70,13 @@ func TestNewHandlers(t *testing.T) {
 		if refused := log.Warnings("refused"); len(refused) > 0 {
 			t.Fatal(refused)
 		}
-		return len(list) == 7
+		return len(list) == len(folders)+1
 	})
-	for _, by := range []string{"count", "counter"} {
+	acting := []string{"count", "counter"}
+	if npm.QuickJS() != nil {
+		acting = append(acting, "ts-act")
+	}
+	for _, by := range acting {
 		h.until(by, func() bool {
 			return slices.ContainsFunc(h.entries("main"), func(e entry.Entry) bool {
 				b, err := entry.Decode[entry.Offered](e)

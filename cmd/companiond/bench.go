@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/companiond/companiond/cmd/companiond/paint"
 	"github.com/companiond/companiond/cmd/companiond/replay"
 	"github.com/companiond/companiond/cmd/companiond/unit"
 	"github.com/companiond/companiond/host"
@@ -18,6 +19,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/opening"
 	"github.com/companiond/companiond/host/room/reader"
 )
 
@@ -145,7 +147,7 @@ func (t *term) openMinds(ctx context.Context, path string) (*host.Minds, error) 
 		return nil, coded{exitConfig, errors.New("the configuration has mistakes; companiond check lists them")}
 	}
 	cfg.Log.Level = "warn"
-	log, _ := unit.Logger(t.err, cfg.Log, isTerminal)
+	log, _ := unit.Logger(t.err, cfg.Log, paint.Terminal)
 	return host.OpenMinds(ctx, host.Options{Config: cfg, Log: log, SecretFile: t.secretFile})
 }
 
@@ -220,7 +222,7 @@ func (t *term) benchRules(path, room string, named bool) (entry.Rules, error) {
 	if i < 0 {
 		return entry.Rules{}, fmt.Errorf("%s has no room %q", path, room)
 	}
-	return host.Rules(cfg.Rooms[i]), nil
+	return opening.Rules(cfg.Rooms[i]), nil
 }
 
 // names splits a list of names, nil for none.

@@ -28,6 +28,7 @@ import (
 	"github.com/companiond/companiond/cmd/companiond/memories"
 	"github.com/companiond/companiond/cmd/companiond/paint"
 	"github.com/companiond/companiond/cmd/companiond/play"
+	"github.com/companiond/companiond/cmd/companiond/unit"
 	"github.com/companiond/companiond/host/child/warden"
 	"github.com/companiond/companiond/host/door/socket/playout"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
@@ -55,7 +56,7 @@ func doMain(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	t := &term{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(), colour: colourful(os.Stdout), asks: isTerminal(os.Stdin), width: columnsOf(os.Stdout)}
+	t := &term{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(), colour: paint.Colourful(os.Stdout), asks: paint.Terminal(os.Stdin), width: paint.Columns(os.Stdout), machine: "/"}
 	return t.do(ctx, args)
 }
 
@@ -69,6 +70,10 @@ type term struct {
 	width    int  // columns of out where that is a terminal, and 0
 
 	set *flag.FlagSet // of the verb that was run
+
+	machine unit.Machine      // whose service a verb may be about
+	service map[string]string // what its service manager tells that service, where the verb is about it
+	told    bool              // that it is
 }
 
 // verb is one thing the program does.
@@ -328,22 +333,15 @@ func parse(fs *flag.FlagSet, args []string, most int) (rest []string, err error)
 	return rest, nil
 }
 
-// getenv looks a variable up.
+// getenv looks a variable up, as the daemon would that the verb is about.
 func (t *term) getenv(name string) string {
+	if v := t.service[name]; v != "" {
+		return v
+	}
 	for _, kv := range t.env {
 		if v, ok := strings.CutPrefix(kv, name+"="); ok {
 			return v
 		}
 	}
 	return ""
-}
-
-// colourful says whether a file is a terminal that wants colours.
-func colourful(f *os.File) bool {
-	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(f)
-}
-
-func isTerminal(f *os.File) bool {
-	fi, err := f.Stat()
-	return err == nil && fi.Mode()&os.ModeCharDevice != 0
 }

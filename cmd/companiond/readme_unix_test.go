@@ -113,6 +113,9 @@ func (n *newcomer) do(b block) {
 		if told := n.run("bin/companiond check"); !strings.HasSuffix(told, "ok\n") {
 			n.t.Errorf("check says %s", told)
 		}
+		if told := n.run(command(n.t, b.before, "bin/companiond reload")); !strings.Contains(told, "in force: handler.voice, module.voice\n") || strings.Contains(told, "warning") {
+			n.t.Errorf("reload says %s", told)
+		}
 		n.done = append(n.done, "voice")
 	}
 }

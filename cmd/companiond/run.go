@@ -16,9 +16,11 @@ import (
 	"github.com/companiond/companiond/cmd/companiond/built"
 	"github.com/companiond/companiond/cmd/companiond/check"
 	"github.com/companiond/companiond/cmd/companiond/manage"
+	"github.com/companiond/companiond/cmd/companiond/paint"
 	"github.com/companiond/companiond/cmd/companiond/unit"
 	"github.com/companiond/companiond/host"
 	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/control"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/service"
 )
@@ -41,7 +43,7 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 	if config.Failed(problems) {
 		return coded{exitConfig, errors.New("the configuration has mistakes; nothing was started")}
 	}
-	log, level := unit.Logger(t.err, cfg.Log, isTerminal)
+	log, level := unit.Logger(t.err, cfg.Log, paint.Terminal)
 	tokens, warning, err := t.readTokens(cfg)
 	if err != nil {
 		return err
@@ -113,15 +115,39 @@ func (t *term) manage(ctx context.Context, fs *flag.FlagSet, args []string, ask 
 		}
 		return coded{exitConfig, errors.New("the configuration has mistakes; nothing was asked of the daemon")}
 	}
-	return ask(ctx, t.out, unit.Control(cfg, t.getenv))
+	if err = ask(ctx, t.out, unit.Control(cfg, t.getenv)); errors.Is(err, control.ErrNobody) {
+		err = fmt.Errorf("%w; %s starts it, and -config names the file of another", err, t.starts())
+	}
+	return err
 }
 
 // configName gives the file of the configuration.
 func (t *term) configName(path string) string {
+	if t.service == nil && t.set != nil {
+		t.service = t.machine.Service(t.set.Name(), path, "", t.env)
+	}
 	if path != "" {
 		return path
 	}
 	return filepath.Join(t.getenv("CONFIGURATION_DIRECTORY"), defaultConfig) // of a service manager; else the folder it runs in
+}
+
+// named is configName, and says once what was taken where nobody has named one.
+func (t *term) named(path string) string {
+	file := t.configName(path)
+	if path == "" && t.service != nil && !t.told {
+		t.told = true
+		fmt.Fprintf(t.err, "taken: %s, the settings of this machine's service\n", file)
+	}
+	return file
+}
+
+// starts says what starts the daemon that a verb is about.
+func (t *term) starts() string {
+	if t.service != nil {
+		return "sudo systemctl start companiond"
+	}
+	return "companiond run"
 }
 
 // written says whether the configuration has anything in it.
@@ -132,15 +158,14 @@ func (t *term) written(path string) bool {
 
 // load reads the configuration. Without a name the usual file may be missing.
 func (t *term) load(path string) (config.Config, []config.Problem, error) {
+	t.named(path)
+	return t.configured(path)
+}
+
+// configured is load, without a word.
+func (t *term) configured(path string) (config.Config, []config.Problem, error) {
 	name := t.configName(path)
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !strings.HasPrefix(name, "/dev/") { // where shells hand pipes on
-		what := "a pipe or a device, and no file"
-		if info.IsDir() {
-			what = "a directory, and no file"
-		}
-		return config.Config{}, nil, coded{exitConfig, fmt.Errorf("read configuration: %s is %s", name, what)}
-	}
-	src, err := os.ReadFile(name)
+	src, err := unit.Settings(name)
 	if err != nil && (path != "" || !errors.Is(err, fs.ErrNotExist)) {
 		return config.Config{}, nil, coded{exitConfig, fmt.Errorf("read configuration: %w", err)}
 	}

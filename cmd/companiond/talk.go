@@ -34,8 +34,10 @@ const (
 // remote is a daemon that a verb talks to.
 type remote struct {
 	url, room, token string
-	wrong            error // why nobody knows where it is
-	told             bool  // somebody has typed where
+	wrong            error  // why nobody knows where it is
+	told             bool   // somebody has typed where
+	starts           string // what to type that starts it
+	tell             func() // says whose configuration says where, if that is not plain
 }
 
 // remoteFlags adds -url and -room.
@@ -47,10 +49,13 @@ func (t *term) remoteFlags(fs *flag.FlagSet) *remote {
 
 // hostFlags adds -url.
 func (t *term) hostFlags(fs *flag.FlagSet) *remote {
-	r := &remote{token: t.getenv(envToken)}
-	r.url, r.wrong = t.usualURL()
+	r := &remote{token: t.getenv(envToken), tell: func() {}, starts: "companiond run"}
+	if r.url, r.wrong = t.usualURL(); t.service != nil {
+		r.starts = t.starts()
+		r.tell = func() { t.named("") }
+	}
 	fs.Func("url", fmt.Sprintf("the daemon's `address` (default %s)", cmp.Or(r.url, "what door.listen says")), func(s string) error {
-		r.url, r.wrong, r.told = address(s), nil, true
+		r.url, r.wrong, r.tell, r.told = address(s), nil, func() {}, true
 		return nil
 	})
 	return r
@@ -71,7 +76,7 @@ func (t *term) usualURL() (string, error) {
 	if u := t.getenv(envURL); u != "" {
 		return address(u), nil
 	}
-	cfg, problems, err := t.load("")
+	cfg, problems, err := t.configured("")
 	if i := slices.IndexFunc(problems, func(p config.Problem) bool { return p.Severity == config.Error }); i >= 0 {
 		err = errors.New(problems[i].String())
 	}
@@ -87,6 +92,7 @@ func (t *term) usualURL() (string, error) {
 
 // header is what every request to the daemon has.
 func (r *remote) header() http.Header {
+	r.tell()
 	h := http.Header{}
 	if r.token != "" {
 		h.Set("Authorization", "Bearer "+r.token)
@@ -148,7 +154,7 @@ func (r *remote) do(ctx context.Context, method, path string, in, out any) error
 	case err != nil && strings.Contains(err.Error(), "malformed HTTP"): // net/http has no name for it
 		return stranger(req.URL, "speaks no HTTP")
 	case err != nil:
-		return fmt.Errorf("%w (is the daemon running? companiond run starts it)", err)
+		return fmt.Errorf("%w (is the daemon running? %s starts it)", err, r.starts)
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, 64<<20))

@@ -36,7 +36,7 @@ func (t *term) saving() backup.Desk {
 		}
 		return t.resolveTokens(cfg.Identity.Tokens)
 	}
-	return backup.Desk{Out: t.out, Err: t.err, Version: built.Version().Version, Load: t.sound, Named: t.configName, Tokens: tokens, Parse: parse, Usage: usage}
+	return backup.Desk{Out: t.out, Err: t.err, Version: built.Version().Version, Load: t.sound, Named: t.named, Tokens: tokens, Parse: parse, Usage: usage}
 }
 
 // sound reads the configuration, and its mistakes are an error.
@@ -61,6 +61,6 @@ func restoreVerb(t *term, ctx context.Context, args []string) error {
 
 func doctorVerb(t *term, ctx context.Context, args []string) error {
 	control := func(cfg config.Config) string { return unit.Control(cfg, t.getenv) }
-	d := doctor.Desk{Out: t.out, Load: t.load, Named: t.configName, Control: control, SecretFile: t.secretFile, Parse: parse, Failed: coded{exitFailed, nil}}
+	d := doctor.Desk{Out: t.out, Load: t.load, Named: t.named, Control: control, SecretFile: t.secretFile, Starts: t.starts, Parse: parse, Failed: coded{exitFailed, nil}}
 	return d.Doctor(ctx, t.flags("doctor"), args)
 }

@@ -2,7 +2,11 @@ package address
 
 // Set is some names and whose each is. A name is found by any name that a reader
 // cannot tell from it ([Same]). The zero value is an empty set.
-type Set struct{ whose map[string]string }
+type Set struct {
+	whose map[string]string
+	// Long says that one is also found by a name that differs by macrons alone: Tarō and Taro. It is set before names are.
+	Long bool
+}
 
 // Keys are what names that are the same have one of in common. They take some time to make, and are the same for ever.
 type Keys [2]string
@@ -18,7 +22,14 @@ func KeysOf(name string) Keys {
 // Add adds a name, unless one that is the same is there: then it answers whose
 // that is, and false.
 func (s *Set) Add(name, whose string) (other string, added bool) {
-	return s.AddKeys(KeysOf(name), whose)
+	if !s.Long {
+		return s.AddKeys(KeysOf(name), whose)
+	}
+	look := LookOf(name)
+	if other, added = s.AddKeys(look.short, whose); added && look.whole != look.short {
+		other, added = s.AddKeys(look.whole, whose)
+	}
+	return other, added
 }
 
 // AddKeys is Add for whoever has the keys of the name.
@@ -40,7 +51,11 @@ func (s *Set) Find(name string) (whose string, taken bool) {
 	if name == "" || s == nil {
 		return "", false
 	}
-	return s.find(KeysOf(name))
+	whose, taken = s.find(KeysOf(name))
+	if short := Short(name); !taken && s.Long && short != name {
+		whose, taken = s.find(KeysOf(short))
+	}
+	return whose, taken
 }
 
 func (s *Set) find(keys Keys) (whose string, taken bool) {

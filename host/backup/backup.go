@@ -139,7 +139,7 @@ func Write(ctx context.Context, o Options) (made Made, err error) {
 	if err != nil {
 		return made, err
 	}
-	w := &writer{ctx: ctx, zip: gzip.NewWriter(f), manifest: Manifest{V: version, Made: time.Now().UTC().Truncate(time.Second), By: o.Version}}
+	w := &writer{ctx: ctx, config: o.Config, zip: gzip.NewWriter(f), manifest: Manifest{V: version, Made: time.Now().UTC().Truncate(time.Second), By: o.Version}}
 	w.tar = tar.NewWriter(w.zip)
 	err = cmp.Or(o.fill(w, db), w.end())
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
@@ -316,6 +316,7 @@ type writer struct {
 	zip      *gzip.Writer
 	tar      *tar.Writer
 	manifest Manifest
+	config   config.Config
 	left     []string
 }
 
@@ -383,6 +384,12 @@ func (w *writer) folder(name, path string) error {
 		if !d.Type().IsRegular() {
 			w.left = append(w.left, filepath.Join(path, rel)+": a link, or no file")
 			return nil
+		}
+		if info, err := d.Info(); err == nil && name == Characters {
+			if why := tooLarge(w.config, info.Size()); why != "" { // nor would it be put back
+				w.left = append(w.left, filepath.Join(path, rel)+": "+why)
+				return nil
+			}
 		}
 		if err := w.file(name+"/"+filepath.ToSlash(rel), at); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -3,7 +3,6 @@ package backup
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -79,8 +78,11 @@ func (b Back) Restore(ctx context.Context) (put Put, err error) {
 			return put, fmt.Errorf("%s has no %s", b.File, part)
 		}
 	}
-	_, err = r.settle()
+	cfg, err := r.settle()
 	if err != nil {
+		return put, err
+	}
+	if err := r.bounded(cfg); err != nil {
 		return put, err
 	}
 	if err := os.MkdirAll(r.state, 0o700); err != nil {
@@ -448,51 +450,4 @@ func like(path string, others ...string) error {
 		}
 	}
 	return nil
-}
-
-// summer sums files up.
-type summer struct {
-	part string
-	have map[string]File
-}
-
-func (s summer) file(name, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return err
-	}
-	s.have[name] = File{Name: name, SHA256: hexOf(sum)}
-	return nil
-}
-
-func (s summer) folder(path string) error {
-	return filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
-		if err != nil || at == path {
-			return err
-		}
-		if strings.HasPrefix(d.Name(), ".") { // none of a backup's
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if d.IsDir() {
-			return nil
-		}
-		rel, err := filepath.Rel(path, at)
-		if err != nil {
-			return err
-		}
-		name := s.part + "/" + filepath.ToSlash(rel)
-		if !d.Type().IsRegular() {
-			s.have[name] = File{Name: name}
-			return nil
-		}
-		return s.file(name, at)
-	})
 }

@@ -282,8 +282,20 @@ func (a *Action) Check(parameters json.RawMessage) error {
 	if n.Kind != tree.Object { // also where the schema leaves the type out
 		return abi.Field(path, abi.CodeInvalid, "is %s, must be an object", n.Kind.Called())
 	}
+	why, code := a.faults(n, path)
+	return why.Err(cmp.Or(code, abi.CodeInvalid), path)
+}
+
+func (a *Action) faults(n *tree.Node, path string) (tree.Faults, abi.Code) {
 	more, code := a.schema.Check(n, path)
-	return append(a.schema.Strangers(n, path), more...).Err(cmp.Or(code, abi.CodeInvalid), path)
+	return append(a.schema.Strangers(n, path), more...), code
+}
+
+// Part holds a part of a larger text, an object, to the schema, and gives what is wrong at its places there. path is how the part is
+// called.
+func (a *Action) Part(n *tree.Node, path string) tree.Faults {
+	why, _ := a.faults(n, path)
+	return why
 }
 
 // asObject gives the bytes of a schema with the type "object" put in where there

@@ -69,7 +69,7 @@ func (r *House) Resident(name string) (id string, taken bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.names == nil || !slices.Equal(ids, r.ids) {
-		r.ids, r.names = ids, new(address.Set)
+		r.ids, r.names = ids, &address.Set{Long: true}
 		for _, id := range r.Residents() {
 			r.names.Add(id, id)
 		}

@@ -67,11 +67,12 @@ func Files(c config.Config) (problems []config.Problem) {
 }
 
 // Cards looks through the cards and the scripts in the folder of characters. mistakes are
-// those for which one would be refused, a line each with its file and place;
+// those for which one would be refused, a line each with its file and place, and files that are for one character;
 // waits says which companions would have no language model, and which models no companion would have.
 func Cards(ctx context.Context, c config.Config, engines []module.Engine) (mistakes, waits []string) {
 	clients := models.New(models.Config{Settings: c.Models, Log: slog.New(slog.DiscardHandler)})
 	wanted, titles := map[string]bool{}, map[string][]string{}
+	mistakes = folder.Twins(c.Modules.Characters, engines...)
 	err := folder.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, nil, []module.Engine{prompt.New(prompt.Config{Models: clients}), &script.Engine{}}, func(id, file string, m module.Module, err error) {
 		if err != nil {
 			why := module.Reason(err)

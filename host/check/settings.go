@@ -26,10 +26,38 @@ func ofSecret(h config.Handler, why string) bool {
 	return false
 }
 
+// unfit says what is wrong with settings, each thing at its own place.
+func unfit(c config.Config, h config.Handler, message string) (problems []config.Problem) {
+	key := []string{"handler", h.Name}
+	const root = "settings."
+	for i, why := range strings.Split(message, "; "+root) {
+		if i > 0 {
+			why = root + why
+		}
+		at := [][]string{slices.Concat(key, []string{"settings"}), slices.Concat(key, []string{"secrets"}), key}
+		if ofSecret(h, why) {
+			at[0], at[1] = at[1], at[0]
+		}
+		p := c.ProblemAt(config.Error, why, "", at...)
+		if path, _, ok := strings.Cut(why, ": "); ok && strings.HasPrefix(path, root) {
+			parts := strings.FieldsFunc(strings.TrimPrefix(path, root), func(r rune) bool { return r == '.' || r == '[' })
+			var deep [][]string
+			for n := len(parts); n > 0; n-- {
+				deep = append(deep, slices.Concat(at[0], parts[:n]))
+			}
+			place := c.ProblemAt(config.Error, why, "", append(deep, at...)...)
+			p.Line, p.Col = place.Line, place.Col
+		}
+		problems = append(problems, p)
+	}
+	return problems
+}
+
 // Settings loads the modules that handlers name, with engines that are open, and gives what is wrong with them and with
 // the handlers' settings: fits holds those to what a module says of itself, and its errors are [*abi.Error] but where
-// a secret cannot be read, which the daemon may do as another user. characters are the engines that take files of companions.
-func Settings(ctx context.Context, c config.Config, engines, characters []module.Engine, fits func(h config.Handler, d abi.Description) error) (problems []config.Problem) {
+// a secret cannot be read, which the daemon may do as another user. mistakes are those of cards that a handler reads, a line each.
+// characters are the engines that take files of companions.
+func Settings(ctx context.Context, c config.Config, engines, characters []module.Engine, fits func(h config.Handler, d abi.Description) error) (mistakes []string, problems []config.Problem) {
 	var wanted []string
 	for _, h := range c.Handlers {
 		wanted = append(wanted, h.Module)
@@ -46,7 +74,7 @@ func Settings(ctx context.Context, c config.Config, engines, characters []module
 		}
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // Folders tells both
-		return nil
+		return nil, nil
 	}
 	residents := residents(c, characters)
 	for _, h := range c.Handlers {
@@ -67,17 +95,15 @@ func Settings(ctx context.Context, c config.Config, engines, characters []module
 		var known *abi.Error
 		switch {
 		case errors.As(err, &known):
-			at := [][]string{slices.Concat(key, []string{"settings"}), slices.Concat(key, []string{"secrets"}), key}
-			if ofSecret(h, known.Message) {
-				at[0], at[1] = at[1], at[0]
-			}
-			problems = append(problems, c.ProblemAt(config.Error, known.Message, "", at...))
+			problems = append(problems, unfit(c, h, known.Message)...)
 		case err != nil:
 			problems = append(problems, c.ProblemAt(config.Warning, err.Error(), "", slices.Concat(key, []string{"secrets"}), key))
 		default:
 			problems = append(problems, meaning(c, h, d.Settings, residents)...)
 		}
+		mistakes = append(mistakes, voices(c, h, d.Settings, characters)...)
 	}
 	slices.SortStableFunc(problems, func(a, b config.Problem) int { return a.Line - b.Line })
-	return problems
+	slices.Sort(mistakes)
+	return slices.Compact(mistakes), problems
 }

@@ -130,6 +130,7 @@ func tablesIn(v any) (names []string) {
 func (p *parse) read(at dotted, v any, cells map[string]cell) {
 	if c, ok := cells[at.String()]; ok {
 		p.set(c, v, func(item int) origin { return p.place(at, source.Value+item) })
+		p.inside(at, v)
 		return
 	}
 	s := sectionOf(at)
@@ -161,6 +162,15 @@ func (p *parse) read(at dotted, v any, cells map[string]cell) {
 		for name, v := range keys {
 			p.read(at.add(name), v, cells)
 		}
+	}
+}
+
+// inside notes where the parts of a value stand whose keys others know, as a handler's settings.
+func (p *parse) inside(at dotted, v any) {
+	keys, _ := v.(map[string]any)
+	for name, v := range keys {
+		p.config.origins[at.add(name).String()] = p.place(at.add(name), source.Name)
+		p.inside(at.add(name), v)
 	}
 }
 

@@ -28,6 +28,8 @@ const maxPath = 103
 type Report struct {
 	Live    []string `json:"live"`    // keys whose values are in force
 	Restart []string `json:"restart"` // keys whose values will be after a restart
+	// Warnings are what may be meant otherwise, such as a handler whose module has no file; a line each.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Status is how the daemon is.

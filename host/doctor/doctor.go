@@ -61,6 +61,7 @@ type Options struct {
 	Config     config.Config
 	Control    string                             // the path of its control socket
 	SecretFile func(value string) (string, error) // the path behind a setting that names a secret
+	Starts     string                             // what to type that starts the daemon; empty: companiond run
 	Now        func() time.Time
 	Patience   time.Duration // with each model, and with the daemon; 0: five seconds
 }
@@ -77,6 +78,7 @@ func Look(ctx context.Context, o Options) []Item {
 	items = append(items, o.running(status, running))
 	items = append(items, o.journal(ctx)...)
 	items = append(items, o.folders()...)
+	items = append(items, strangers(o.state())...)
 	items = append(items, o.disk())
 	items = append(items, o.doors(ctx, status, running)...)
 	items = append(items, o.models(ctx)...)
@@ -118,7 +120,7 @@ func (o Options) running(s control.Status, running bool) Item {
 	case held:
 		return Item{Fail, "daemon", fmt.Sprintf("process %d has %s, and does not answer at %s", pid, o.state(), o.Control), fmt.Sprintf("ps -p %d; if it is a companiond that hangs, kill -QUIT %d shows where", pid, pid)}
 	}
-	return Item{OK, "daemon", "none runs", "companiond run"}
+	return Item{OK, "daemon", "none runs", cmp.Or(o.Starts, "companiond run")}
 }
 
 // journal looks whether the journal can be read, and how its newest entry lies in time.

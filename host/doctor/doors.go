@@ -48,6 +48,8 @@ func door(ctx context.Context, thing, address string, running bool, pid int) Ite
 	switch {
 	case running && (id == 0 || id == pid):
 		return Item{OK, thing, address + " is the daemon's", ""}
+	case strings.HasSuffix(who, ", systemd)"): // a socket unit; whose it is only a connection would tell, which starts the daemon
+		return Item{OK, thing, address + " is listened at by systemd, for the daemon", ""}
 	case companiond(ctx, address):
 		return Item{Fail, thing, fmt.Sprintf("another companiond is at %s%s", address, who), "stop it, or give this one another port: " + thing + " = \"127.0.0.1:3001\""}
 	}

@@ -10,11 +10,15 @@ import (
 	"github.com/companiond/companiond/host/journal"
 )
 
-// keys tells the modules, and deletes what they left.
+// keys tells the modules, and deletes what they left. What they take out themselves is counted, too.
 func (s *Service) keys(ctx context.Context, w *work) error {
 	f := abi.Forget{Facts: w.order.Facts, Words: w.words.List()}
 	if len(w.names) > 0 {
 		f.Who = w.names[0]
+	}
+	before, err := s.hits(ctx, w.words.Hits)
+	if err != nil {
+		return err
 	}
 	switch {
 	case f.Who == "" && len(f.Facts)+len(f.Words) == 0: // they were told before a step that is tried again
@@ -23,8 +27,8 @@ func (s *Service) keys(ctx context.Context, w *work) error {
 	default:
 		s.tellModules(ctx, f)
 	}
-	n, err := s.deleteKeys(ctx, w.words.Hits)
-	w.receipt.Keys += n
+	left, err := s.deleteKeys(ctx, w.words.Hits)
+	w.receipt.Keys += left.and(before).count()
 	return err
 }
 
@@ -42,8 +46,9 @@ func (s *Service) tellModules(ctx context.Context, f abi.Forget) {
 }
 
 // eraseKeys deletes the keys that modules left which have one of some words.
-func (s *Service) eraseKeys(ctx context.Context, words []string) (int, error) {
-	return s.deleteKeys(ctx, func(text string) bool { return scrub.Has(text, words) })
+func (s *Service) eraseKeys(ctx context.Context, words []string) error {
+	_, err := s.deleteKeys(ctx, func(text string) bool { return scrub.Has(text, words) })
+	return err
 }
 
 // pairs calls f with all keys of modules. The house has keys of its own beside them, in which there are numbers and its
@@ -69,6 +74,11 @@ func (h hit) count() int {
 	return len(keys)
 }
 
+// and is what either has.
+func (h hit) and(o hit) hit {
+	return hit{slices.Concat(h.names, o.names), slices.Concat(h.values, o.values)}
+}
+
 func (s *Service) hits(ctx context.Context, has func(string) bool) (h hit, err error) {
 	err = s.pairs(ctx, func(p journal.Pair) {
 		switch {
@@ -83,10 +93,10 @@ func (s *Service) hits(ctx context.Context, has func(string) bool) (h hit, err e
 }
 
 // deleteKeys deletes the keys that have some words, now or before, in the store that rooms share or in a fork's.
-func (s *Service) deleteKeys(ctx context.Context, has func(string) bool) (int, error) {
+func (s *Service) deleteKeys(ctx context.Context, has func(string) bool) (hit, error) {
 	h, err := s.hits(ctx, has)
 	if err != nil {
-		return 0, err
+		return hit{}, err
 	}
 	erase := func(pairs []journal.Pair, whole bool) error {
 		for some := range slices.Chunk(pairs, batch) {
@@ -99,8 +109,5 @@ func (s *Service) deleteKeys(ctx context.Context, has func(string) bool) (int, e
 	if err = erase(h.names, true); err == nil {
 		err = erase(h.values, false)
 	}
-	if err != nil {
-		return 0, err
-	}
-	return h.count(), nil
+	return h, err
 }

@@ -61,6 +61,34 @@ func TestKeysOfForks(t *testing.T) {
 	}
 }
 
+// TestKeysOfModulesThatForget: a key that a module takes out itself when it is told is counted as the others are, and as it was planned.
+func TestKeysOfModulesThatForget(t *testing.T) {
+	w := newWorld(t)
+	w.start("main", "side")
+	w.say("main", "mika", "猫はビスコッティ")
+	for _, key := range []string{"human/mika", "cat", "weather"} {
+		if err := w.j.KVSet(t.Context(), "aya", key, map[string]string{"cat": "mikaの猫"}[key]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.modules.does = func(f abi.Forget) {
+		if _, _, err := w.j.KVDel(t.Context(), "aya", "human/"+f.Who); err != nil {
+			t.Error(err)
+		}
+	}
+	plan, err := w.service.Plan(t.Context(), forget.Order{By: admin, Who: "mika"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := w.service.Forget(t.Context(), forget.Order{By: admin, Who: "mika"})
+	if err == nil {
+		r, err = w.service.Wait(t.Context(), r.ID)
+	}
+	if err != nil || plan.Keys != 2 || r.Keys != 2 {
+		t.Errorf("%d keys were planned and %d went, %v", plan.Keys, r.Keys, err)
+	}
+}
+
 // TestModulesAreToldInForks in which they keep something.
 func TestModulesAreToldInForks(t *testing.T) {
 	w := newWorld(t)

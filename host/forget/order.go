@@ -47,7 +47,7 @@ type Receipt struct {
 
 	Rooms    int  `json:"rooms"`             // in which something was erased
 	Entries  int  `json:"entries"`           // that lost words
-	Keys     int  `json:"keys"`              // of modules, deleted after the modules were told
+	Keys     int  `json:"keys"`              // of modules, which these took out or left to be deleted
 	Memories int  `json:"memories"`          // of companions
 	Theirs   bool `json:"theirs,omitempty"`  // somebody else told the facts, and keeps the words
 	Unfound  int  `json:"unfound,omitempty"` // facts that rest on a message which is not there, or say none

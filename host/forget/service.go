@@ -323,7 +323,7 @@ func (s *Service) Run(ctx context.Context, rooms Rooms, modules Modules) error {
 	}
 	for _, f := range s.untold {
 		s.tellModules(ctx, f)
-		if _, err := s.eraseKeys(ctx, f.Words); err != nil {
+		if err := s.eraseKeys(ctx, f.Words); err != nil {
 			s.log.Warn("keys of modules cannot be looked through", "err", err)
 		}
 	}

@@ -275,6 +275,7 @@ type modules struct {
 	told  []abi.Forget
 	where []map[string][]string
 	anew  int
+	does  func(abi.Forget) // what a module does about it; nil: nothing
 }
 
 func (m *modules) Ready() <-chan struct{} { return m.ready }
@@ -282,6 +283,9 @@ func (m *modules) Tell(_ context.Context, f abi.Forget, forks map[string][]strin
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.told, m.where = append(m.told, f), append(m.where, forks)
+	if m.does != nil {
+		m.does(f)
+	}
 }
 func (m *modules) Renew(context.Context) {
 	m.mu.Lock()

@@ -65,10 +65,11 @@ type Stage struct {
 	began   time.Time         // when Run did
 
 	mu     sync.Mutex
+	all    []Handler                // of the configuration; never changed, but others take its place
 	turns  map[string]chan struct{} // of modules that carry out an action
 	calls  map[string]*post         // by id: in which handlers' calls are out
 	asked  uint64                   // how many there were
-	timers map[string]*timers       // by handler; New makes all of them
+	timers map[string]*timers       // by handler; Replace makes all of them
 	hides  map[string]*hide.Secrets // by module
 	here   context.Context          // of Run; nil while it does not run
 	acting sync.WaitGroup           // what people have done; begins under mu, while Run runs
@@ -78,10 +79,36 @@ type Stage struct {
 // New makes a stage.
 func New(cfg Config) *Stage {
 	s := &Stage{cfg: cfg, changed: make(chan struct{}, 1), said: map[string]string{}, turns: map[string]chan struct{}{}, calls: map[string]*post{}, timers: map[string]*timers{}, hides: map[string]*hide.Secrets{}}
-	for _, h := range cfg.Handlers {
-		s.timers[h.Name] = &timers{}
-	}
+	s.Replace(cfg.Handlers)
 	return s
+}
+
+// Replace has other handlers act from now on. One that is not the same as before begins anew when what it is being asked has
+// ended, and one that is not among them any more leaves.
+func (s *Stage) Replace(all []Handler) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = slices.Clone(all)
+	for _, h := range all {
+		if s.timers[h.Name] == nil {
+			s.timers[h.Name] = &timers{}
+		}
+	}
+	s.Changed()
+}
+
+// handlers gives those of the configuration, in its order.
+func (s *Stage) handlers() []Handler {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all
+}
+
+// timersOf gives those of a handler, whatever its post is.
+func (s *Stage) timersOf(name string) *timers {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.timers[name]
 }
 
 // Changed says that modules or companions came, changed or went.
@@ -147,7 +174,7 @@ func (s *Stage) posts() (all []*post) {
 	for _, c := range s.cfg.Companions() {
 		loaded = append(loaded, c.ID())
 	}
-	for _, h := range s.cfg.Handlers {
+	for _, h := range s.handlers() {
 		p, why := s.post(h)
 		if why == notLoaded && time.Since(s.began) < lookEvery {
 			continue // it may be on its way
@@ -179,7 +206,7 @@ func (s *Stage) post(h Handler) (p *post, why string) {
 	if module.IsCharacter(d) {
 		return nil, "its module is no handler but a character"
 	}
-	p = &post{Handler: h, module: m, generation: m.Generation(), timers: s.timers[h.Name], concealed: new(hide.Secrets)}
+	p = &post{Handler: h, module: m, generation: m.Generation(), timers: s.timersOf(h.Name), concealed: new(hide.Secrets)}
 	if err := s.fillIn(p); err != nil {
 		return nil, err.Error()
 	}

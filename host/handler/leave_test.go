@@ -36,8 +36,9 @@ func TestTimersEndWithTheHandler(t *testing.T) {
 		synctest.Wait()
 		const first, second = `timer {"name":"","companions":["aya"],"settings":{"n":1}}`, `timer {"name":"","companions":["aya"],"settings":{"n":2}}`
 		x.has(first)(t)
-		x.cfg.Handlers[0].Settings = json.RawMessage(`{"n":2}`)
-		x.Changed()
+		h := x.cfg.Handlers[0]
+		h.Settings = json.RawMessage(`{"n":2}`)
+		x.Replace([]Handler{h})
 		time.Sleep(15 * time.Second) // the first one's last timer would be due by now
 		synctest.Wait()
 		x.has(first, second)(t)

@@ -29,7 +29,7 @@ type Listed struct {
 
 // List gives the handlers of the configuration, in its order, as they are now.
 func (s *Stage) List() (all []Listed) {
-	for _, h := range s.cfg.Handlers {
+	for _, h := range s.handlers() {
 		l := Listed{Name: h.Name, Module: h.Module, Companions: s.loadedFor(h)}
 		p, why := s.post(h)
 		if l.Why = why; p != nil {
@@ -116,25 +116,26 @@ const untold = "it has begun, and goes on; how it ends is told to nobody here"
 
 // able finds the handler that has an action, and holds the parameters to its schema.
 func (s *Stage) able(name, action string, parameters json.RawMessage) (*post, error) {
-	i := slices.IndexFunc(s.cfg.Handlers, func(h Handler) bool { return h.Name == name })
+	all := s.handlers()
+	i := slices.IndexFunc(all, func(h Handler) bool { return h.Name == name })
 	if i < 0 {
 		var names []string
-		for _, h := range s.cfg.Handlers {
+		for _, h := range all {
 			names = append(names, h.Name)
 		}
 		return nil, abi.Field("handler", abi.CodeNotFound, "there is no %.64q; %s", name, those(names))
 	}
-	p, why := s.post(s.cfg.Handlers[i])
+	p, why := s.post(all[i])
 	if p == nil {
 		return nil, abi.Field("handler", abi.CodeUnavailable, "%s can do nothing now: %s", name, why)
 	}
 	p.companions = s.loadedFor(p.Handler) // what it may emit and take back meanwhile
-	all, err := p.actions()
+	actions, err := p.actions()
 	if err != nil {
 		return nil, err
 	}
 	var titles []string
-	for _, a := range all {
+	for _, a := range actions {
 		if a.Title == action {
 			return p, a.Check(parameters)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -97,7 +98,7 @@ func TestAPersonHasOneAct(t *testing.T) {
 func TestAPersonIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newDesk(t, Handler{}, "", nil)
-		x.cfg.Handlers = append(x.cfg.Handlers, Handler{Name: "desk", Module: "gone"})
+		x.Replace(append(slices.Clone(x.cfg.Handlers), Handler{Name: "desk", Module: "gone"}))
 		defer x.runs(t)()
 		for _, c := range []struct {
 			handler, action, parameters string

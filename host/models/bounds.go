@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/limits"
 	"github.com/companiond/companiond/host/model"
@@ -189,4 +190,19 @@ func (m *Models) Run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// Bounds gives the bounds on calls of models that a configuration sets.
+func Bounds(c config.Config) map[limits.Key]limits.Bounds {
+	all := map[limits.Key]limits.Bounds{}
+	for _, m := range c.Models {
+		all[limits.Key{Table: "model", Name: m.Name}] = limits.Bounds{Minute: m.CallsMinute, Day: m.CallsDay, Cost: m.CostDay}
+	}
+	for _, m := range c.Companions {
+		all[limits.Key{Table: "companion", Name: m.Name}] = limits.Bounds{Minute: m.CallsMinute, Day: m.CallsDay, Cost: m.CostDay}
+	}
+	for _, m := range c.Rooms {
+		all[limits.Key{Table: "room", Name: m.Name}] = limits.Bounds{Minute: m.CallsMinute, Day: m.CallsDay, Cost: m.CostDay}
+	}
+	return all
 }

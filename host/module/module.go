@@ -86,7 +86,11 @@ type FolderEngine interface {
 
 // Yielder is an engine of files that others may be made of, as a file of WebAssembly is of TypeScript. Where there is a file of
 // another engine for a module, that one is the module.
-type Yielder interface{ Yields() }
+type Yielder interface {
+	// Yields says whether files of an engine, by its name, may be made of its own. Where they are not, two files for a module are a
+	// mistake, which is told.
+	Yields(to string) bool
+}
 
 // Closer is an engine that holds something though no module is loaded. Close ends
 // its modules too, and Load is refused from its start on.

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -67,15 +69,11 @@ func (m *Manager) Watch(ctx context.Context, works func(context.Context) error) 
 	tick := time.NewTicker(patience / 2)
 	defer tick.Stop()
 	for {
-		asked, cancel := context.WithTimeout(ctx, patience/2)
-		err := works(asked)
-		cancel()
+		err := m.ask(ctx, patience, works)
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case err != nil:
-			m.log.Error("the daemon does not work; its service manager starts it anew if that lasts", "err", err, "watchdog", patience)
-		default:
+		case err == nil:
 			m.tell(daemon.SdNotifyWatchdog)
 		}
 		select {
@@ -86,6 +84,27 @@ func (m *Manager) Watch(ctx context.Context, works func(context.Context) error) 
 	}
 }
 
+// ask waits for half of the watchdog's time. After a quarter it says in the log what does not answer: at the end of a half that the manager
+// waits for, too, nobody would read it any more.
+func (m *Manager) ask(ctx context.Context, patience time.Duration, works func(context.Context) error) (err error) {
+	for again := range 2 {
+		asked, cancel := context.WithTimeout(ctx, patience/4)
+		err = works(asked)
+		late := asked.Err() != nil
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		if again == 0 {
+			m.log.Error("the daemon does not work; its service manager starts it anew if that lasts", "err", err, "watchdog", patience)
+		}
+		if !late {
+			return err
+		}
+	}
+	return err
+}
+
 // patience is the watchdog's time, 0 where there is none.
 func (m *Manager) patience() (time.Duration, error) {
 	if m == nil {
@@ -94,13 +113,22 @@ func (m *Manager) patience() (time.Duration, error) {
 	return daemon.SdWatchdogEnabled(false)
 }
 
+// maxSockets is how many sockets a service manager may pass. More is no number of sockets but a mistake or a trick, and each
+// would be looked at.
+const maxSockets = 64
+
 // Sockets gives the listening sockets that the manager opened for the daemon, in the order of its unit, and none the second
 // time.
 //
 // # Errors
 //
-// One that is no listening stream socket.
+// One that is no listening stream socket; and a number of sockets, meant for this process, that is none.
 func Sockets() ([]net.Listener, error) {
+	if pid, fds := os.Getenv("LISTEN_PID"), os.Getenv("LISTEN_FDS"); fds != "" && pid == strconv.Itoa(os.Getpid()) {
+		if n, err := strconv.Atoi(fds); err != nil || n < 0 || n > maxSockets {
+			return nil, fmt.Errorf("LISTEN_FDS is %.40q, and a service manager passes 0 to %d sockets: unset it, or mend the .socket unit", fds, maxSockets)
+		}
+	}
 	listeners, err := activation.Listeners()
 	if err != nil {
 		return nil, err

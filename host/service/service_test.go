@@ -105,6 +105,21 @@ func TestWatch(t *testing.T) {
 	if !strings.Contains(log.String(), "asleep at the wheel") {
 		t.Error(log.String())
 	}
+	synctest.Test(t, func(t *testing.T) { // one that hangs for good is named before the manager, who heard of it at the start, ends it
+		log := &logtest.Log{}
+		ctx, cancel := context.WithTimeout(t.Context(), 29*time.Second)
+		defer cancel()
+		asked := 0
+		if err := New(log.Logger()).Watch(ctx, func(ctx context.Context) error {
+			if asked++; asked == 1 {
+				return nil
+			}
+			<-ctx.Done()
+			return errors.New("room main: asleep for good")
+		}); err != nil || !strings.Contains(log.String(), "asleep for good") {
+			t.Errorf("%v %s", err, log.String())
+		}
+	})
 	for _, value := range []string{"", "0", "soon"} {
 		t.Setenv("WATCHDOG_USEC", value)
 		synctest.Test(t, func(t *testing.T) { // it ends with the daemon, and not before

@@ -59,7 +59,7 @@ type Folder struct {
 	Kind    Kind
 	Program bool   // it is a program of its own, and not WebAssembly
 	House   string // of a program: the folder of companiond's source; see [FindHouse]
-	Lang    Lang   // of a character in WebAssembly or TypeScript; "" is Go
+	Lang    Lang   // of a character in WebAssembly, or [TypeScript], in which handlers are, too; "" is Go
 }
 
 // Write writes the folder dir/NAME and gives the files it wrote, as paths
@@ -167,9 +167,13 @@ type file struct {
 	data []byte
 }
 
-// script makes the files of a character in TypeScript.
+// script makes the files of a character or a handler in TypeScript.
 func (w words) script() (files []file, err error) {
-	files, err = w.own(map[string]string{"README.md": "script/README.md", "main.ts": "script/main.ts", "tsconfig.json": "script/tsconfig.json"})
+	from := map[string]string{"README.md": "script/README.md", "main.ts": "script/main.ts", "tsconfig.json": "script/tsconfig.json"}
+	if w.Kind != Character {
+		from["README.md"], from["main.ts"] = "script/handler.md", "script/"+string(w.Kind)+".ts"
+	}
+	files, err = w.own(from)
 	return append(files, file{"companion.d.ts", js.Types}), err
 }
 

@@ -264,3 +264,28 @@ func TestNames(t *testing.T) {
 		t.Error("a name that is none was written")
 	}
 }
+
+// TestTypeScript: a folder in TypeScript is four files, the README of which is short, and editors know as much of the language as
+// what runs it: host/module/js has it from ECMAScript 2025, and tsc calls that esnext in whatever version it is.
+func TestTypeScript(t *testing.T) {
+	for _, kind := range append(Handlers(), Character) {
+		dir := t.TempDir()
+		written, err := Folder{Name: "momo", Kind: kind, Lang: TypeScript}.Write(dir)
+		if err != nil || !slices.Equal(slices.Sorted(slices.Values(written)), []string{"momo/README.md", "momo/companion.d.ts", "momo/main.ts", "momo/tsconfig.json"}) {
+			t.Fatalf("%s: %v, %v", kind, written, err)
+		}
+		for _, name := range written {
+			b, err := os.ReadFile(filepath.Join(dir, name))
+			text := string(b)
+			if err != nil || strings.Contains(text, "<<") || text == "" {
+				t.Errorf("%s: %s: %v\n%s", kind, name, err, text)
+			}
+			if strings.HasSuffix(name, "README.md") && strings.Count(text, "\n") > 20 {
+				t.Errorf("%s: the README has %d lines", kind, strings.Count(text, "\n"))
+			}
+			if strings.HasSuffix(name, "tsconfig.json") && !strings.Contains(text, `"lib": ["esnext"]`) {
+				t.Error(text)
+			}
+		}
+	}
+}

@@ -114,12 +114,8 @@ func (d Desk) behind(ctx context.Context, cfg config.Config, r *Report) error {
 	}
 	r.problems(as(config.Warning, host.CheckFolder(cfg)))
 	mistakes, waits := host.CheckCards(ctx, cfg)
-	code, err := host.CheckCode(ctx, d.Options(cfg))
-	if err != nil {
-		return err
-	}
 	r.problems(as(config.Error, host.CheckFiles(cfg)))
-	settings, err := host.CheckSettings(ctx, d.Options(cfg))
+	code, settings, err := host.CheckModules(ctx, d.Options(cfg))
 	if err != nil {
 		return err
 	}

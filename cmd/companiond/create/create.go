@@ -25,7 +25,7 @@ type Desk struct {
 }
 
 // usage is how it is called.
-const usage = "companiond new character NAME [-lang %s], or companiond new handler NAME [-kind %s], both with -program for a program"
+const usage = "companiond new character NAME [-lang %s], or companiond new handler NAME [-kind %s] [-lang ts|go], both with -program for a program"
 
 // New makes a folder.
 func (d Desk) New(fs *flag.FlagSet, args []string) error {
@@ -33,7 +33,7 @@ func (d Desk) New(fs *flag.FlagSet, args []string) error {
 	dir := fs.String("dir", "", "`folder` to write it into; characters for a character, and plugins for a handler, where none is given")
 	kind := fs.String("kind", "", "what a handler does: act carries out actions, perception and line look at what companions are to perceive and to say, source has them perceive something; act where none is given")
 	program := fs.Bool("program", false, "a program of its own and not WebAssembly: it may open sockets and files")
-	lang := fs.String("lang", "", "what a character is written in: ts, TypeScript, which nothing builds, go, c, rust, or as, AssemblyScript; where none is given ts, if this companiond runs it, and else go")
+	lang := fs.String("lang", "", "what it is written in: ts, TypeScript, which nothing builds, or go, and a character c, rust, or as, AssemblyScript, too; where none is given a handler in go, and a character in ts, if this companiond runs it, and else go")
 	house := fs.String("source", "", "`folder` of companiond's source, which a program is built with; looked for here and above where none is given")
 	rest, err := d.Parse(fs, args, 2)
 	if err != nil {
@@ -46,8 +46,10 @@ func (d Desk) New(fs *flag.FlagSet, args []string) error {
 	switch {
 	case *lang != "" && !slices.Contains(languages, *lang):
 		return d.Usage("-lang %q is none, have: %s", *lang, strings.Join(languages, ", "))
-	case *lang != "" && f.Lang != scaffold.Go && (rest[0] != "character" || *program):
-		return d.Usage("-lang %s is of a character, and of none that is a program", *lang)
+	case *program && *lang != "" && f.Lang != scaffold.Go:
+		return d.Usage("-lang %s is of none that is a program: leave out -program, or write it in go", *lang)
+	case rest[0] == "handler" && *lang != "" && f.Lang != scaffold.Go && f.Lang != scaffold.TypeScript:
+		return d.Usage("-lang %s is of a character; a handler is written in ts or go: companiond new handler %s -lang ts", *lang, f.Name)
 	case rest[0] == "character" && *kind != "":
 		return d.Usage("-kind is of a handler: companiond new handler %s -kind %s", f.Name, *kind)
 	case rest[0] == "handler" && *kind != "" && !slices.Contains(kinds, *kind):
@@ -107,10 +109,7 @@ func (d Desk) write(f scaffold.Folder, dir string) error {
 		fmt.Fprintln(d.Out, filepath.Join(dir, filepath.FromSlash(one)))
 	}
 	if f.Lang == scaffold.TypeScript {
-		fmt.Fprintf(d.Out, "\nNothing is to be built: where %s is the daemon's folder of characters, %s is in the room by now, and another with each save of main.ts.\n", dir, f.Name)
-		if !d.Script {
-			fmt.Fprintln(d.Out, "This companiond was built without JavaScript: make build builds it with it, where npm is installed.")
-		}
+		d.saved(f, dir)
 		return nil
 	}
 	fmt.Fprintf(d.Out, "\nBuild it:\n\n  cd %s\n  %s\n", filepath.Join(dir, f.Name), f.Build())
@@ -118,6 +117,18 @@ func (d Desk) write(f scaffold.Folder, dir string) error {
 		fmt.Fprintf(d.Out, "\nPut %s into the folder that modules.plugins names, state/plugins where that is not set, and write into companiond.toml:\n\n%s", f.File(), indent(toml))
 	}
 	return nil
+}
+
+// saved says what is to be done with a folder that is not built.
+func (d Desk) saved(f scaffold.Folder, dir string) {
+	if f.Kind == scaffold.Character {
+		fmt.Fprintf(d.Out, "\nNothing is to be built: where %s is the daemon's folder of characters, %s is in the room by now, and another with each save of main.ts.\n", dir, f.Name)
+	} else {
+		fmt.Fprintf(d.Out, "\nNothing is to be built: move %s into the folder that modules.plugins names, state/plugins where that is not set, and write into companiond.toml:\n\n%s", filepath.Join(dir, f.Name), indent(f.TOML()))
+	}
+	if !d.Script {
+		fmt.Fprintln(d.Out, "This companiond was built without JavaScript: make build builds it with it, where npm is installed.")
+	}
 }
 
 // indent moves lines in.

@@ -85,6 +85,8 @@ func TestNewScript(t *testing.T) {
 		{true, "-lang go character momo", "go build -buildmode=c-shared"},
 		{true, "-kind act handler momo", "go build -buildmode=c-shared"},
 		{false, "-lang ts character momo", "built without JavaScript"},
+		{true, "-lang ts -dir characters -kind line handler momo", "Nothing is to be built: move characters/momo into the folder that modules.plugins names, state/plugins where that is not set, and write into companiond.toml:\n\n  [handler.momo]\n"},
+		{false, "-lang ts -dir characters handler momo", "built without JavaScript"},
 	} {
 		script = c.runs
 		defer func() { script = false }()
@@ -103,13 +105,13 @@ func TestNewScript(t *testing.T) {
 // TestNewRefuses: what cannot be made is said with what to type, and nothing is written.
 func TestNewRefuses(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                                 "companiond new handler NAME [-kind act|perception|line|source]",
+		"":                                 "companiond new handler NAME [-kind act|perception|line|source] [-lang ts|go]",
 		"handler":                          "companiond new character NAME",
 		"-lang cobol character momo":       `-lang "cobol" is none, have: ts, go, c, rust, as`,
 		"-lang Rust character momo":        `-lang "Rust" is none, have: ts, go, c, rust, as`,
-		"-lang c handler momo":             "-lang c is of a character",
-		"-lang as -program character momo": "-lang as is of a character, and of none that is a program",
-		"-lang ts handler momo":            "-lang ts is of a character",
+		"-lang c handler momo":             "-lang c is of a character; a handler is written in ts or go: companiond new handler momo -lang ts",
+		"-lang as -program character momo": "-lang as is of none that is a program",
+		"-lang ts -program handler momo":   "-lang ts is of none that is a program: leave out -program",
 		"handel lamp":                      "did you mean companiond new handler lamp?",
 		"robot momo":                       "did you mean companiond new character momo?",
 		"-kind act character momo":         "companiond new handler momo -kind act",

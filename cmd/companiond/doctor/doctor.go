@@ -25,6 +25,7 @@ type Desk struct {
 	Named      func(file string) string
 	Control    func(config.Config) string
 	SecretFile func(value string) (string, error)
+	Starts     func() string                                                              // what to type that starts the daemon
 	Parse      func(fs *flag.FlagSet, args []string, most int) (rest []string, err error) // flags wherever they stand
 	Failed     error                                                                      // that something failed, which was said
 }
@@ -41,7 +42,7 @@ func (d Desk) Doctor(ctx context.Context, fs *flag.FlagSet, args []string) error
 		return err
 	}
 	items := d.configured(ctx, d.Named(*path), cfg, problems)
-	items = append(items, doctor.Look(ctx, doctor.Options{Config: cfg, Control: d.Control(cfg), SecretFile: d.SecretFile, Now: time.Now})...)
+	items = append(items, doctor.Look(ctx, doctor.Options{Config: cfg, Control: d.Control(cfg), SecretFile: d.SecretFile, Starts: d.Starts(), Now: time.Now})...)
 	if err := d.show(items, *raw); err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ package manage
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -27,7 +26,7 @@ func Reload(fs *flag.FlagSet) func(ctx context.Context, w io.Writer, socket stri
 	return func(ctx context.Context, w io.Writer, socket string) error {
 		r, err := control.Ask[control.Report](ctx, socket, http.MethodPost, "/reload")
 		if err != nil {
-			return explain(err)
+			return err
 		}
 		if *raw {
 			return printJSON(w, r)
@@ -40,6 +39,9 @@ func Reload(fs *flag.FlagSet) func(ctx context.Context, w io.Writer, socket stri
 		}
 		if len(r.Restart) > 0 {
 			fmt.Fprintf(w, "after a restart: %s\n", strings.Join(r.Restart, ", "))
+		}
+		for _, line := range r.Warnings {
+			fmt.Fprintf(w, "warning: %s\n", line)
 		}
 		return nil
 	}
@@ -55,7 +57,7 @@ func Status(fs *flag.FlagSet) func(ctx context.Context, w io.Writer, socket stri
 	return func(ctx context.Context, w io.Writer, socket string) error {
 		s, err := control.Ask[control.Status](ctx, socket, http.MethodGet, "/status")
 		if err != nil {
-			return explain(err)
+			return err
 		}
 		if *raw {
 			return printJSON(w, s)
@@ -80,11 +82,4 @@ func printJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
-}
-
-func explain(err error) error {
-	if errors.Is(err, control.ErrNobody) {
-		return fmt.Errorf("%w; companiond run starts it, and -config names the file of another", err)
-	}
-	return err
 }

@@ -159,7 +159,7 @@ var sections = []struct {
 		{"companiond.toml", "The settings, in the folder where companiond runs: companiond.toml(5)."},
 		{"characters", "The folder of characters."},
 		{"state", "The journal, the programs, and compiled code, which may be deleted."},
-		{"/etc/companiond, /var/lib/companiond, /var/cache/companiond", "All of these, of the service that the package for Debian has."},
+		{"/etc/companiond, /var/lib/companiond, /var/cache/companiond", "All of these, of the service that the package for Debian has. Verbs but run, check and bench take them where neither -config, the environment, nor a companiond.toml or a state in the folder says otherwise, and say so."},
 	}},
 	{"SIGNALS", [][2]string{
 		{"SIGTERM, SIGINT", "The daemon says goodbye, lets lines that are being made be said, and ends; a second one ends it at once."},

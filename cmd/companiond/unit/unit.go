@@ -1,7 +1,7 @@
 // Package unit fits the daemon into the place where a service manager runs it: its folders, its journal and where its control
 // socket is.
 //
-// It never reads or makes what is in them.
+// It reads the settings, and never makes or changes anything in those folders.
 package unit
 
 import (

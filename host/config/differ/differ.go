@@ -92,12 +92,12 @@ var (
 )
 
 // Live says whether a running daemon takes another value of a key: the tokens, the level of the log, models, bounds on what
-// these are asked, and rooms, of which none goes.
+// these are asked, handlers, what modules may and which of them are programs, and rooms, of which none goes.
 func Live(key string, after config.Config) bool {
 	table, rest, _ := strings.Cut(key, ".")
 	leaf := rest[strings.LastIndexByte(rest, '.')+1:]
 	switch table {
-	case "model":
+	case "model", "handler", "module":
 		return rest != ""
 	case "companion":
 		return leaf != rest && slices.Contains(spent, leaf)

@@ -32,7 +32,7 @@ func TestKeys(t *testing.T) {
 			live = append(live, key)
 		}
 	}
-	if want := []string{"companion.aya.cost_day", "log.level", "model.main.model", "model.new", "room.main.calls_day", "room.main.max_turns", "room.main.patience", "room.new"}; !slices.Equal(live, want) {
+	if want := []string{"companion.aya.cost_day", "handler.h.settings", "log.level", "model.main.model", "model.new", "room.main.calls_day", "room.main.max_turns", "room.main.patience", "room.new"}; !slices.Equal(live, want) {
 		t.Errorf("%q", live)
 	}
 	if got := differ.Keys(after, after); len(got) > 0 {

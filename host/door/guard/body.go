@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"mime"
 	"net/http"
 	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sync/semaphore"
 
@@ -83,7 +85,24 @@ func (g *Guard) receive(w http.ResponseWriter, r *http.Request, b *body) error {
 		return tooLarge(limit)
 	}
 	b.rest = all.Bytes()
-	return nil
+	return checkText(r.Header.Get("Content-Type"), b.rest)
+}
+
+// checkText refuses JSON that is no UTF-8: what decodes it would put other signs in the place of what it cannot read, and
+// something else than what was sent would be acknowledged.
+func checkText(media string, body []byte) error {
+	if kind, _, err := mime.ParseMediaType(media); err == nil && kind != "application/json" && !strings.HasSuffix(kind, "+json") || utf8.Valid(body) {
+		return nil
+	}
+	at := 0
+	for rest := body; ; at++ {
+		sign, size := utf8.DecodeRune(rest)
+		if sign == utf8.RuneError && size == 1 {
+			break
+		}
+		rest, at = rest[size:], at+size-1
+	}
+	return abi.Field("body", abi.CodeInvalid, "is no UTF-8: byte %d is 0x%02x", at+1, body[at])
 }
 
 // readMore reads up to so many bytes more, under a deadline.

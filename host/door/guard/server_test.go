@@ -201,3 +201,20 @@ func TestHijackThroughTheGuard(t *testing.T) {
 		t.Errorf("answer %q", answer)
 	}
 }
+
+// JSON that is no UTF-8 is refused, with the place: decoders would have something else said than what was sent. What is no JSON passes.
+func TestBodyIsText(t *testing.T) {
+	addr := serve(t, guard.Config{}, http.HandlerFunc(echo))
+	for _, c := range []struct{ media, body, want string }{
+		{"application/json", `{"text":"猫"}`, "200"},
+		{"application/json; charset=utf-8", "{\"text\":\"\u732b\xff\"}", "400"},
+		{"application/merge-patch+json", "{\"\xc0\":1}", "400"},
+		{"", "{\"\xc0\":1}", "400"},
+		{"image/png", "\x89PNG\xff", "200"},
+	} {
+		answer, _ := speak(t, addr, waittest.Long, fmt.Sprintf("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", c.media, len(c.body), c.body))
+		if !strings.HasPrefix(answer, "HTTP/1.1 "+c.want) || c.media == "application/json; charset=utf-8" && !strings.Contains(answer, "body: is no UTF-8: byte 13 is 0xff") {
+			t.Errorf("%s %q: %q", c.media, c.body, answer)
+		}
+	}
+}

@@ -89,6 +89,7 @@ func New(cfg Config) *Door {
 		SubscribeHandler:   d.subscribe,
 		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil }, // what it followed ends by itself
 		CompletionHandler:  d.complete,
+		SetCacheable:       func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }, // by who asks
 	})
 	d.addTools()
 	d.addSearch()

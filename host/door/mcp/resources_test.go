@@ -50,6 +50,9 @@ func TestRoomsAreResources(t *testing.T) {
 	if err := json.Unmarshal([]byte(res.Contents[0].Text), &past); err != nil || len(past.Messages) != 1 || past.Messages[0].ID != m.ID || past.Head < m.Seq {
 		t.Errorf("%s %v", res.Contents[0].Text, err)
 	}
+	if res.CacheScope != "private" {
+		t.Errorf("who may keep it: %q", res.CacheScope)
+	}
 	status, err := a.session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "room://" + "%E5%B1%85%E9%96%93" + "/status"})
 	var info rooms.Info
 	if err != nil || json.Unmarshal([]byte(status.Contents[0].Text), &info) != nil || info.Name != "居間" || info.Policy != "vote" {

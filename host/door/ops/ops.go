@@ -35,7 +35,7 @@ type Config struct {
 	// Modules gives how each module is, and Loaded is closed when all that were there at the start were loaded or refused.
 	Modules func() []module.Status
 	Loaded  func() <-chan struct{}
-	Named   []string // modules that the configuration names
+	Named   func() []string // modules that the configuration names; nil: none
 	// Doors gives how many are connected.
 	Doors func() map[string]int
 	// Health is nil while the journal takes writes.

@@ -74,9 +74,9 @@ func TestReady(t *testing.T) {
 			c.Health = func() error { return fmt.Errorf("%w: disk full", journal.ErrUnavailable) }
 		}, "journal", "disk full"},
 		"loading":     {func(c *Config) { c.Loaded = func() <-chan struct{} { return never } }, "modules", "still being loaded"},
-		"no such one": {func(c *Config) { c.Named = []string{"clock", "voice"} }, "modules", "names clock, voice, of which there is no file"},
+		"no such one": {func(c *Config) { c.Named = func() []string { return []string{"clock", "voice"} } }, "modules", "names clock, voice, of which there is no file"},
 		"refused": {func(c *Config) {
-			c.Named = []string{"clock"}
+			c.Named = func() []string { return []string{"clock"} }
 			c.Modules = func() []module.Status {
 				return []module.Status{{ID: "clock", State: module.StateFailed, Error: "clock.js:1:2:\nno\tname"}}
 			}

@@ -47,7 +47,10 @@ func (d *Door) modulesReady() (how string, err error) {
 	default:
 		return "", errors.New("characters and handlers are still being loaded")
 	}
-	missing := slices.Clone(d.cfg.Named)
+	var missing []string
+	if d.cfg.Named != nil {
+		missing = d.cfg.Named()
+	}
 	for _, s := range d.cfg.Modules() {
 		missing = slices.DeleteFunc(missing, func(id string) bool { return id == s.ID })
 		if s.Error != "" {

@@ -191,6 +191,20 @@ func TestScrollsThroughHistory(t *testing.T) {
 	b.Until("the newest again", texts+`.endsWith("message 5002") && live && pinned && document.getElementById("newest").hidden`)
 }
 
+// A machine that is busy tells the page late that somebody scrolled: what is read stays there all the same.
+func TestAHandIsToldLate(t *testing.T) {
+	d := newDaemon(t)
+	d.fill(100)
+	b := chromium.Open(t, d.url+"/?lang=en&room=main", "")
+	b.Until("the newest is there", texts+`.endsWith("message 99") && !settling && pinned`)
+	b.Eval(`const feed = document.getElementById("feed"), at = performance.now(); feed.dispatchEvent(new Event("wheel")); settle();
+		while (performance.now() - at < 1500); feed.scrollTop = 0`)
+	b.Until("it is read", `!settling`)
+	if got := b.Eval(`[pinned, document.getElementById("feed").scrollTop].join()`); got != "false,0" {
+		t.Errorf("at the newest, and where it is: %s", got)
+	}
+}
+
 // An address names a room, and a message in it.
 func TestDeepLinks(t *testing.T) {
 	d := newDaemon(t)

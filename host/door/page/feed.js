@@ -134,7 +134,7 @@ function settle() {
     settling = false;
     const feed = $("feed");
     if (marked && !catching && (high >= marked || live)) { point(marked); marked = 0; }
-    if (pinned && live) { feed.scrollTop = feed.scrollHeight; unread = 0; }
+    if (pinned && live) { feed.scrollTop = feed.scrollHeight; unread = 0; moved = performance.now(); }
     const away = !live || !pinned;
     $("newest").hidden = !away || !feed.childElementCount;
     $("newest").textContent = unread ? t("fresh", { n: unread }) : t("newest");
@@ -186,12 +186,13 @@ function point(seq) {
   at.scrollIntoView({ block: "center" }); at.focus({ preventScroll: true });
   return true;
 }
-// A view that the page is about to move scrolls by itself, as where a room is opened; only a hand takes it from the newest then.
-let hand = -Infinity;
+// A view that the page is about to move scrolls by itself, as where a room is opened; only a hand takes it from the newest then:
+// one that came behind what the page did last, however long the machine takes to tell of it, or that is still at the scroll bar.
+let hand = -Infinity, moved = 0;
 for (const by of ["wheel", "touchmove", "keydown", "pointerdown"]) $("feed").addEventListener?.(by, () => { hand = performance.now(); }, { passive: true });
 $("feed").onscroll = () => {
   const feed = $("feed");
-  if (pinned && settling && performance.now() - hand > 1000) return;
+  if (pinned && settling && hand < moved && performance.now() - hand > 1000) return;
   pinned = live && feed.scrollHeight - feed.scrollTop - feed.clientHeight < 60;
   if (pinned) unread = 0;
   settle();
@@ -244,7 +245,7 @@ function open(name, seq = 0) {
   seen = Math.max(0, head - backlog); seenAt = ""; catching = seen < head ? head : 0;
   live = !seq || seq > seen; low = high = live ? seen : Math.max(0, seq - step / 2);
   [pinned, unread, busy, marked] = [!seq, 0, false, seq];
-  $("feed").replaceChildren(); $("feed").setAttribute("aria-busy", String(!!catching));
+  $("feed").replaceChildren(); $("feed").setAttribute("aria-busy", String(!!catching)); moved = performance.now();
   floor(info()?.floor ? t("granted", { who: called(info().floor) }) : info()?.waiting ? words[lang].state.waiting : null, info()?.heard || "", info()?.floor || "");
   look();
   tell("shows", room);

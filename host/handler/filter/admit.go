@@ -53,7 +53,7 @@ func (f *Filter) Admit(ctx context.Context, companion string, p abi.Percept) (ab
 
 // filters says whether there may be a handler that filters for a companion.
 func (f *Filter) filters(companion string) bool {
-	for _, h := range f.all {
+	for _, h := range *f.all.Load() {
 		if h.For(companion) {
 			return true
 		}

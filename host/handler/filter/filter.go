@@ -68,17 +68,24 @@ type Config struct {
 // Filter asks handlers. Make it with New; it is safe for concurrent use. A nil one lets everything pass.
 type Filter struct {
 	cfg Config
-	all []*handler // in the order in which they are asked
+	all atomic.Pointer[[]*handler] // in the order in which they are asked
 }
 
 // New makes a filter. It starts nothing.
 func New(c Config) *Filter {
 	f := &Filter{cfg: c}
-	for _, h := range c.Handlers {
-		f.all = append(f.all, &handler{Handler: h, told: told{h.Settings, nil}})
-	}
-	slices.SortStableFunc(f.all, func(a, b *handler) int { return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Name, b.Name)) })
+	f.Replace(c.Handlers)
 	return f
+}
+
+// Replace has other handlers be asked. What is being asked about goes on with those that were there before.
+func (f *Filter) Replace(those []Handler) {
+	var all []*handler
+	for _, h := range those {
+		all = append(all, &handler{Handler: h, told: told{h.Settings, nil}})
+	}
+	slices.SortStableFunc(all, func(a, b *handler) int { return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Name, b.Name)) })
+	f.all.Store(&all)
 }
 
 // Line asks about words of a companion's: a line, or a piece of one. It gives what is to be said in their place, what each
@@ -178,7 +185,7 @@ func (f *Filter) ask(ctx context.Context, op, companion, room string, which func
 	if f == nil {
 		return nil, ""
 	}
-	for _, h := range f.all {
+	for _, h := range *f.all.Load() {
 		if !h.For(companion) || !which(h) || h.Module == module.DuringOf(ctx) { // which would wait for itself
 			continue
 		}

@@ -51,6 +51,9 @@ func (l *Lock) Take() error {
 	if err := f.Truncate(0); err == nil {
 		_, _ = fmt.Fprintln(f, os.Getpid())
 	}
+	if err := Inherit(path); err != nil {
+		return fmt.Errorf("%w: give the lock to the owner of its folder: %w", journal.ErrUnavailable, err)
+	}
 	return nil
 }
 

@@ -110,7 +110,7 @@ func (s Step) clear() error {
 		}
 		return statedir.Sync(s.Place)
 	}
-	if err := os.MkdirAll(filepath.Dir(s.Old), 0o700); err != nil {
+	if err := made(filepath.Dir(s.Old)); err != nil {
 		return err
 	}
 	if err := os.Rename(s.Place, s.Old); err != nil {
@@ -120,6 +120,17 @@ func (s Step) clear() error {
 }
 
 // write makes and syncs a file of mode 0600.
+// made makes a folder that is not there, for the owner of that in which it lies.
+func made(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return statedir.Inherit(dir)
+}
+
 func write(path string, b []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -128,5 +139,5 @@ func write(path string, b []byte) error {
 	if _, err = f.Write(b); err == nil {
 		err = f.Sync()
 	}
-	return errors.Join(err, f.Close())
+	return errors.Join(err, statedir.Inherit(path), f.Close()) // a daemon that is another user may have to finish it
 }

@@ -314,7 +314,7 @@ func (s *Store) free(name string) error {
 		}
 	}
 	for _, other := range names {
-		if address.Reading(other) == address.Reading(id) || address.Skeleton(other) == address.Skeleton(id) {
+		if address.LookOf(other).Alike(address.LookOf(id)) {
 			return abi.Field("file", abi.CodeInvalid, "%s reads or looks like %s, who is there; take another name", id, other)
 		}
 	}

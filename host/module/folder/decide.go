@@ -8,6 +8,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder/whole"
 )
 
 // decide does what the sources of an id ask for.
@@ -46,7 +47,7 @@ func (l *loader) decide(s *slot, sources []source) {
 	}
 	s.chosen, s.sure = src.show, false // until it has been read
 	if s.job != nil {
-		if !s.job.stale && s.job.src.show == src.show && s.job.src.stats.same(src.stats) {
+		if !s.job.stale && s.job.src.show == src.show && s.job.src.stats.Same(src.stats) {
 			return // this very save is being loaded
 		}
 		l.drop(s)
@@ -130,7 +131,7 @@ func (l *loader) drop(s *slot) {
 func (l *loader) start(s *slot) {
 	j := newJob(l.ctx, l.cfg.LoadTimeout)
 	j.slot, j.src, j.number, j.serving, j.refused = s, *s.want, l.numbers[s.id]+1, s.serving, s.refused
-	if s.companion != nil && !s.stats.same(s.want.stats) {
+	if s.companion != nil && !s.stats.Same(s.want.stats) {
 		if s.companion.Quarantined(l.now) {
 			j.serving = key{} // saving the file again ends a quarantine, also unchanged
 		}
@@ -157,9 +158,9 @@ func (l *loader) ended(o outcome) {
 	s.tried = true
 	// A file that was written when it was read may be written again within the
 	// grain of its time stamp.
-	s.sure = o.read.Sub(o.src.stats.newest()).Abs() > 2*time.Second
+	s.sure = o.read.Sub(o.src.stats.Newest()).Abs() > 2*time.Second
 	switch {
-	case errors.Is(o.err, errMoving):
+	case errors.Is(o.err, whole.ErrMoving):
 		s.sure = false
 		s.due = l.now.Add(l.cfg.Debounce)
 		if s.companion == nil {
@@ -203,7 +204,7 @@ func (l *loader) refuse(s *slot, src source, err error, content key) {
 		l.log.Warn("file refused", args...)
 		l.told(Refused, s.companion)
 	}
-	s.refusal, s.refused = why, content
+	s.refusal, s.refused, s.blamed = why, content, src.stats
 }
 
 // publish makes a loaded module the current generation.

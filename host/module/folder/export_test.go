@@ -2,7 +2,6 @@ package folder
 
 import (
 	"context"
-	"os"
 
 	"github.com/fsnotify/fsnotify"
 
@@ -25,34 +24,6 @@ func (f *Folder) RunWith(ctx context.Context, eyes *Eyes) {
 		}
 	}
 	newLoader(f, own).run(ctx)
-}
-
-// ReadWhole and ErrMoving are theirs.
-func ReadWhole(name string, max int64) ([]byte, error) { return readWhole(name, max) }
-
-var ErrMoving = errMoving
-
-// ReadDisturbed is ReadWhole with something that happens before a byte is read.
-func ReadDisturbed(name string, disturb func()) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readStable(&disturbed{f, disturb}, name, 1<<20)
-}
-
-type disturbed struct {
-	*os.File
-	disturb func()
-}
-
-func (d *disturbed) Read(p []byte) (int, error) {
-	if d.disturb != nil {
-		d.disturb()
-		d.disturb = nil
-	}
-	return d.File.Read(p)
 }
 
 // Sources gives what finder finds, as "id: source source", sorted by id by the

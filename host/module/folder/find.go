@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder/whole"
 )
 
 // finder knows which files below a folder are companions. It reads names and
@@ -30,9 +30,10 @@ type source struct {
 	show   string // below the folder, with slashes
 	path   string // to open
 	engine module.Engine
-	files  []string // of a folder that the engine takes whole, sorted
-	stats  stats    // of the file, or of all files; none if err is set
-	err    error    // why it can never be read as it is
+	files  []string    // of a folder that the engine takes whole, sorted
+	stats  whole.Stats // of the file, or of all files; none if err is set
+	twins  []string    // what else is there for the id, and yields to this though this is not made of it
+	err    error       // why it can never be read as it is
 }
 
 // ignored says that makers' tools left this name behind, or will in a moment
@@ -99,15 +100,26 @@ func Try(ctx context.Context, dir string, max int64, only []string, engines []mo
 	return nil
 }
 
+// Twins says of each id of a folder that there are several files for which, sorted.
+func Twins(dir string, engines ...module.Engine) (troubles []string) {
+	found, _ := finder{dir: dir, engines: engines}.find("", visitor{}) // of a folder that is not there nothing is said
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		if _, trouble := pick(id, found[id], ""); trouble != "" {
+			troubles = append(troubles, trouble)
+		}
+	}
+	return troubles
+}
+
 func (s source) try(ctx context.Context, id string, max int64) (module.Module, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	whole, err := s.read(id, 1, max)
+	src, err := s.read(id, 1, max)
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.engine.Load(ctx, whole)
+	m, err := s.engine.Load(ctx, src)
 	if err != nil {
 		return nil, err
 	}
@@ -173,13 +185,26 @@ func yields(e module.Engine) bool {
 	return ok
 }
 
-// unyielding leaves sources out that one of the others may be made of.
+// unyielding leaves sources out that yield to others: one of these may be made of them, or has them for a twin.
 func unyielding(sources []source) []source {
-	firm := slices.DeleteFunc(slices.Clone(sources), func(s source) bool { return s.engine != nil && yields(s.engine) })
-	if len(firm) > 0 {
-		return firm
+	soft := func(s source) bool { return s.engine != nil && yields(s.engine) }
+	firm := slices.DeleteFunc(slices.Clone(sources), soft)
+	if len(firm) == 0 {
+		return sources
 	}
-	return sources
+	for _, s := range sources {
+		if soft(s) {
+			firm[0].beside(s.engine, s.show)
+		}
+	}
+	return firm
+}
+
+// beside notes a file of an engine that yields, unless the source may be made of it.
+func (s *source) beside(e module.Engine, show string) {
+	if s.engine != nil && !e.(module.Yielder).Yields(s.engine.Name()) && !slices.Contains(s.twins, show) {
+		s.twins = append(s.twins, show)
+	}
 }
 
 // look gives what one entry of the folder holds: itself, or what is in it.
@@ -244,9 +269,28 @@ func (f finder) inside(name, folder string, v visitor) []source {
 		}
 	}
 	if len(named) > 0 {
+		f.passed(name, entries, &named[0])
 		return named
 	}
 	return other
+}
+
+// passed notes at a source what an engine would have begun with that takes folders whole, and was passed over for the source's name.
+func (f finder) passed(name string, entries []fs.DirEntry, s *source) {
+	if s.engine == nil || yields(s.engine) {
+		return
+	}
+	for _, c := range f.engines {
+		e, ok := c.(module.FolderEngine)
+		if !ok || !yields(e) {
+			continue
+		}
+		for _, file := range entries {
+			if e.MatchFolder([]string{file.Name()}) && path.Join(name, file.Name()) != s.show {
+				s.beside(e, path.Join(name, file.Name()))
+			}
+		}
+	}
 }
 
 // whole gives a companion's own folder as one source; nil if no engine takes it.
@@ -293,15 +337,12 @@ func newSource(show, p string, e module.Engine, info fs.FileInfo, err error) sou
 	if err != nil {
 		return source{show: show, path: p, engine: e, err: err}
 	}
-	return source{show: show, path: p, engine: e, stats: stats{info}}
+	return source{show: show, path: p, engine: e, stats: whole.Stats{info}}
 }
 
 // pick chooses among the sources of an id. The one chosen before stays as long
 // as it is there. trouble names the others, or says why none can be chosen.
 func pick(id string, sources []source, before string) (chosen *source, trouble string) {
-	if len(sources) == 1 {
-		return &sources[0], ""
-	}
 	names := make([]string, len(sources))
 	for i, s := range sources {
 		names[i] = s.show
@@ -310,6 +351,15 @@ func pick(id string, sources []source, before string) (chosen *source, trouble s
 		}
 	}
 	if chosen == nil && !strings.Contains(sources[0].show, "/") {
+		chosen = &sources[0]
+	}
+	for _, s := range sources {
+		names = append(names, s.twins...)
+	}
+	if len(names) == 1 {
+		return &sources[0], ""
+	}
+	if len(sources) == 1 {
 		chosen = &sources[0]
 	}
 	trouble = fmt.Sprintf("%d files for one companion %s: %s; keep one", len(names), id, strings.Join(names, " and "))
@@ -322,35 +372,6 @@ func pick(id string, sources []source, before string) (chosen *source, trouble s
 // sameSources says that nothing changed as far as stats can tell.
 func sameSources(a, b []source) bool {
 	return slices.EqualFunc(a, b, func(x, y source) bool {
-		return x.show == y.show && (x.err == nil) == (y.err == nil) && x.stats.same(y.stats)
+		return x.show == y.show && (x.err == nil) == (y.err == nil) && x.stats.Same(y.stats)
 	})
-}
-
-// stats are those of the files of a source, links followed.
-type stats []fs.FileInfo
-
-// same says that no file came, went, or changed as far as stats can tell.
-func (a stats) same(b stats) bool { return slices.EqualFunc(a, b, sameFile) }
-
-// newest gives when a file was last written; the zero time where there are none.
-func (a stats) newest() (at time.Time) {
-	for _, info := range a {
-		if info.ModTime().After(at) {
-			at = info.ModTime()
-		}
-	}
-	return at
-}
-
-// size gives the bytes of all files.
-func (a stats) size() (n int64) {
-	for _, info := range a {
-		n += info.Size()
-	}
-	return n
-}
-
-// sameFile says that name, size, time, mode and identity are equal.
-func sameFile(a, b fs.FileInfo) bool {
-	return a.Name() == b.Name() && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode() && os.SameFile(a, b)
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
@@ -62,7 +61,37 @@ func TestFind(t *testing.T) {
 // yielding is an engine of files that others may be made of.
 type yielding struct{ *moduletest.Engine }
 
-func (yielding) Yields() {}
+func (yielding) Yields(to string) bool { return to != "card" }
+
+// cards is an engine of files that nothing is made into.
+type cards struct{ *moduletest.Engine }
+
+func (cards) Name() string { return "card" }
+
+// TestFindTwins: what yields to a file that it is not the source of is named beside it, and so it is where files are only looked at.
+func TestFindTwins(t *testing.T) {
+	engines := []module.Engine{&moduletest.Engine{Ext: ".wasm"}, cards{&moduletest.Engine{Ext: ".json"}}, yielding{&moduletest.Engine{Ext: ".ts", Entry: "main.ts"}}}
+	for files, want := range map[string]string{
+		"aya.ts aya.json":                    "2 files for one companion aya: aya.json and aya.ts; keep one (aya.json counts)",
+		"aya.ts aya.json aya.wasm":           "3 files for one companion aya: aya.json and aya.wasm and aya.ts; keep one (aya.json counts)",
+		"aya/main.ts aya.json":               "2 files for one companion aya: aya.json and aya; keep one (aya.json counts)",
+		"aya/main.ts aya/aya.json":           "2 files for one companion aya: aya/aya.json and aya/main.ts; keep one (aya/aya.json counts)",
+		"aya/main.ts aya/words.json":         "2 files for one companion aya: aya/words.json and aya/main.ts; keep one (aya/words.json counts)",
+		"aya/main.ts aya/tsconfig.json":      "",
+		"aya.ts aya.wasm":                    "",
+		"aya/main.ts aya/aya.wasm aya/b.ts":  "",
+		"aya/aya.json aya/words.ts":          "",
+		"aya/main.ts aya/words.ts aya/tools": "",
+	} {
+		dir := t.TempDir()
+		for f := range strings.FieldsSeq(files) {
+			write(t, filepath.Join(dir, f), "x")
+		}
+		if got := strings.Join(folder.Twins(dir, engines...), "\n"); got != want {
+			t.Errorf("%s: %q, want %q", files, got, want)
+		}
+	}
+}
 
 // TestFindYields: where there is what a file was made into, that counts, also in a folder that would be taken whole; what tools
 // of JavaScript want beside it is no companion.
@@ -96,59 +125,6 @@ func TestFindFollowsLinks(t *testing.T) {
 		if _, chosen, trouble := folder.Sources(dir, engines, id, ""); chosen != want || trouble != "" {
 			t.Errorf("%s: %q, %q, want %q", id, chosen, trouble, want)
 		}
-	}
-}
-
-func TestReadWhole(t *testing.T) {
-	dir := t.TempDir()
-	p := filepath.Join(dir, "aya.js")
-	if _, err := folder.ReadWhole(p, 10); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: %v", err)
-	}
-	write(t, p, "")
-	if _, err := folder.ReadWhole(p, 10); abi.CodeOf(err) != abi.CodeInvalid || !strings.Contains(err.Error(), "empty") {
-		t.Errorf("empty: %v", err)
-	}
-	write(t, p, "0123456789")
-	if data, err := folder.ReadWhole(p, 10); err != nil || string(data) != "0123456789" {
-		t.Errorf("whole: %q, %v", data, err)
-	}
-	if _, err := folder.ReadWhole(p, 9); abi.CodeOf(err) != abi.CodeTooLarge || !strings.Contains(err.Error(), "10 bytes, at most 9") {
-		t.Errorf("too large: %v", err)
-	}
-}
-
-// Beside any writer, what is read is a whole version or nothing.
-func TestReadWholeBesideAWriter(t *testing.T) {
-	const old = "0123456789"
-	for name, disturb := range map[string]func(t *testing.T, p string){
-		"longer":  func(t *testing.T, p string) { write(t, p, old+"x") },
-		"shorter": func(t *testing.T, p string) { write(t, p, old[1:]) },
-		"emptied": func(t *testing.T, p string) { must(t, os.Truncate(p, 0)) },
-		"same length": func(t *testing.T, p string) {
-			write(t, p, "9876543210")
-			must(t, os.Chtimes(p, time.Now(), time.Now().Add(time.Second)))
-		},
-		"another file": func(t *testing.T, p string) {
-			info, err := os.Stat(p)
-			must(t, err)
-			write(t, p+".tmp", "9876543210")
-			must(t, os.Chtimes(p+".tmp", time.Now(), info.ModTime()))
-			rename(t, p+".tmp", p)
-		},
-		"removed": remove,
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := filepath.Join(t.TempDir(), "aya.js")
-			write(t, p, old)
-			if data, err := folder.ReadDisturbed(p, func() { disturb(t, p) }); !errors.Is(err, folder.ErrMoving) {
-				t.Errorf("reads %q, %v", data, err)
-			}
-			write(t, p, old)
-			if data, err := folder.ReadDisturbed(p, func() {}); err != nil || string(data) != old {
-				t.Errorf("undisturbed: %q, %v", data, err)
-			}
-		})
 	}
 }
 

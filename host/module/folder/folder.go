@@ -105,11 +105,13 @@ type Folder struct {
 	begun  atomic.Bool
 
 	reading chan struct{} // holds a token for each file that is read and checked
-	renew   chan struct{} // has a value when all are to be loaded anew
+	renew   chan struct{} // has a value when some are to be loaded anew
 
 	mu      sync.Mutex
 	views   map[string]view
-	trouble string // with the folder itself
+	trouble string   // with the folder itself
+	wanted  []string // ids that are to be loaded anew
+	all     bool     // all are that are loaded
 }
 
 // view is what the outside may see of a slot.
@@ -162,9 +164,14 @@ func (f *Folder) Run(ctx context.Context) error {
 // exist yet has nothing in it.
 func (f *Folder) Ready() <-chan struct{} { return f.ready }
 
-// Renew has all companions loaded anew though no byte of their files changed, so that nothing
-// is left of what they held in memory. Until the new generations are there the old ones serve on.
-func (f *Folder) Renew() {
+// Renew has companions loaded anew though no byte of their files changed: those with these ids, also where they were refused, or
+// all that are loaded, so that nothing is left of what they held in memory. Until the new generations are there the old ones serve on.
+func (f *Folder) Renew(ids ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.wanted = append(f.wanted, ids...); len(ids) == 0 {
+		f.all = true
+	}
 	select {
 	case f.renew <- struct{}{}:
 	default: // they will be

@@ -12,6 +12,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder/whole"
 )
 
 // job is one try to make a generation of a file.
@@ -101,7 +102,7 @@ func (f *Folder) load(j *job) (o outcome) {
 		var e *abi.Error
 		o.err, o.final = err, errors.As(err, &e)
 		if errors.Is(err, fs.ErrNotExist) {
-			o.err = errMoving
+			o.err = whole.ErrMoving
 		}
 		return o
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder/lane"
 )
 
 // loader is the one loop that decides what is loaded. It hears names, waits
@@ -40,7 +41,7 @@ type loader struct {
 	blind   bool // some folder cannot be watched, and the log says so
 
 	asked    uint64 // loads that were asked for
-	lanes    [3]lane
+	lanes    lane.Lanes
 	running  int
 	outcomes chan outcome
 	retiring sync.WaitGroup
@@ -54,7 +55,7 @@ func newLoader(f *Folder, eyes lookout) *loader {
 	return &loader{
 		f: f, cfg: f.cfg, log: f.cfg.Log.With("folder", f.cfg.Dir), eyes: eyes,
 		slots: map[string]*slot{}, numbers: map[string]uint64{}, skipped: map[string]string{}, watched: map[string]fs.FileInfo{},
-		outcomes: make(chan outcome), starting: map[*slot]bool{}, lanes: newLanes(),
+		outcomes: make(chan outcome), starting: map[*slot]bool{}, lanes: lane.New(),
 	}
 }
 
@@ -111,14 +112,27 @@ func (l *loader) run(ctx context.Context) {
 	}
 }
 
-// loadAnew has every companion loaded that is there.
+// loadAnew has those loaded that [Folder.Renew] was asked for. What engines take may be other files by now.
 func (l *loader) loadAnew() {
+	l.f.mu.Lock()
+	wanted, all := l.f.wanted, l.f.all
+	l.f.wanted, l.f.all = nil, false
+	l.f.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(l.slots)) {
-		if s := l.slots[id]; s.companion != nil && len(s.sources) > 0 {
-			l.drop(s) // what is being loaded may hold something by now
-			s.anew = true
+		s := l.slots[id]
+		named := slices.Contains(wanted, id)
+		if len(s.sources) == 0 || !named && !(all && s.companion != nil) {
+			continue
+		}
+		l.drop(s) // what is being loaded may hold something by now
+		if s.anew, s.refused = true, (key{}); named {
+			l.examine(s) // its file may have another name
+		} else {
 			l.decide(s, s.sources)
 		}
+	}
+	if len(wanted) > 0 {
+		l.scan()
 	}
 }
 
@@ -186,7 +200,7 @@ func (l *loader) heard(name string) {
 func (l *loader) slot(id string) *slot {
 	s := l.slots[id]
 	if s == nil {
-		s = &slot{id: id, reading: address.Reading(id), shape: address.Skeleton(id)}
+		s = &slot{id: id, look: address.LookOf(id)}
 		l.slots[id] = s
 	}
 	return s
@@ -274,7 +288,7 @@ func (l *loader) skip(show, why string) {
 // old says that nobody seems to be writing these files.
 func (l *loader) old(sources []source) bool {
 	return !slices.ContainsFunc(sources, func(s source) bool {
-		age := l.now.Sub(s.stats.newest())
+		age := l.now.Sub(s.stats.Newest())
 		return 0 <= age && age < l.cfg.Debounce
 	})
 }
@@ -285,7 +299,11 @@ func (l *loader) away(err error) {
 	why := "the folder cannot be read: " + module.Reason(err)
 	if l.trouble != why {
 		l.trouble = why
-		l.log.Warn("waiting for the folder, which cannot be read; loaded characters serve on", "error", err)
+		level := slog.LevelWarn
+		if l.cfg.Handlers && errors.Is(err, fs.ErrNotExist) { // a house without any
+			level = slog.LevelDebug
+		}
+		l.log.Log(l.ctx, level, "waiting for the folder, which cannot be read; loaded modules serve on", "error", err)
 	}
 	l.rescan = l.now.Add(min(l.cfg.Rescan, time.Second))
 	for id, s := range l.slots {

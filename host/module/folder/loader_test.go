@@ -626,3 +626,34 @@ func TestNewFolderChecksItsConfig(t *testing.T) {
 		t.Error("NewFolder made the folder")
 	}
 }
+
+// TestStaleRefusal: what is wrong with a save is told until a newer one is being loaded, which is told then, and not as if it were wrong
+// with that; the same bytes are as wrong as they were.
+func TestStaleRefusal(t *testing.T) {
+	var let chan struct{}
+	bubble(t, func(r *rig, c *folder.Config) {
+		let = make(chan struct{})
+		slowly(let, false)(r, c)
+	}, func(t *testing.T, r *rig) {
+		write(t, r.path("aya.fake"), saying("one"))
+		r.begin()
+		r.pass(time.Second)
+		for _, bad := range []string{"{broken", "{broken slow"} {
+			r.save("aya.fake", bad)
+			r.settle()
+			if st := statusOf(r.folder, "aya"); bad == "{broken" && (st.Error == "" || st.Progress != "") || bad != "{broken" && (st.Error != "" || st.Progress != "being loaded") {
+				t.Errorf("%s: %+v", bad, st)
+			}
+		}
+		let <- struct{}{}
+		r.settle()
+		checkStatus(t, r.folder, "aya", module.StateReady, 1, "aya.fake: ")
+		r.save("aya.fake", saying("slow"))
+		r.settle()
+		checkStatus(t, r.folder, "aya", module.StateReady, 1, "")
+		r.save("aya.fake", "{broken slow")
+		r.settle()
+		checkStatus(t, r.folder, "aya", module.StateReady, 1, "aya.fake: ")
+		mustVote(t, r.companion("aya"), "one")
+	})
+}

@@ -46,9 +46,9 @@ func NewSet(all ...Config) (*Set, error) {
 
 // alike gives an id of the folder that reads or looks like one, "" for none.
 func (f *Folder) alike(id string) string {
-	reading, shape := address.Reading(id), address.Skeleton(id)
+	look := address.LookOf(id)
 	for _, other := range f.IDs() {
-		if address.Reading(other) == reading || address.Skeleton(other) == shape {
+		if look.Alike(address.LookOf(other)) {
 			return other
 		}
 	}
@@ -84,10 +84,10 @@ func (s *Set) Run(ctx context.Context) error {
 // Ready is closed when all folders are, see [Folder.Ready].
 func (s *Set) Ready() <-chan struct{} { return s.ready }
 
-// Renew has all companions loaded anew, see [Folder.Renew].
-func (s *Set) Renew() {
+// Renew has companions loaded anew, see [Folder.Renew].
+func (s *Set) Renew(ids ...string) {
 	for _, f := range s.folders {
-		f.Renew()
+		f.Renew(ids...)
 	}
 }
 

@@ -5,28 +5,30 @@ import (
 	"strings"
 	"time"
 
+	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder/whole"
 )
 
 // slot is all the loader knows of one id. Only the loader touches it.
 type slot struct {
 	id        string
-	reading   string            // what ids that read alike have in common
-	shape     string            // and those that look alike
+	look      address.Look      // what ids that nobody can tell apart are found by
 	companion *module.Companion // nil before the first generation
 
-	sources []source // as they were decided upon last
-	sure    bool     // unchanged stats mean unchanged contents
-	chosen  string   // source.show of the one that counts
-	trouble string   // why the sources are wrong as they are
-	refusal string   // why the newest save was not loaded
-	refused key      // the content of that save, if it is to blame
-	anew    bool     // it is to be loaded though nothing changed
-	behind  bool     // another companion's id reads the same, and was first
+	sources []source    // as they were decided upon last
+	sure    bool        // unchanged stats mean unchanged contents
+	chosen  string      // source.show of the one that counts
+	trouble string      // why the sources are wrong as they are
+	refusal string      // why the newest save was not loaded
+	refused key         // the content of that save, if it is to blame
+	blamed  whole.Stats // of that save
+	anew    bool        // it is to be loaded though nothing changed
+	behind  bool        // another companion's id reads the same, and was first
 
-	file    string // source.show of the serving generation
-	serving key    // its content
-	stats   stats  // of its file, when it was last found to hold that
+	file    string      // source.show of the serving generation
+	serving key         // its content
+	stats   whole.Stats // of its file, when it was last found to hold that
 
 	due    time.Time     // when to look again; zero: no need
 	polled []source      // what a rescan saw, which must be the same when due; nil after an event
@@ -52,10 +54,22 @@ func (s *slot) holds() bool { return s.companion != nil || s.busy() }
 // busy says that a load is under way or will be.
 func (s *slot) busy() bool { return s.job != nil || s.want != nil }
 
+// newer says that a newer save is being loaded than the one that was refused, or will be: nobody knows yet what is wrong with that.
+func (s *slot) newer() bool {
+	src := s.want
+	if src == nil && s.job != nil {
+		src = &s.job.src
+	}
+	return src != nil && !s.blamed.Same(src.stats)
+}
+
 // status is what the slot adds to its companion's own status, or all there is
 // to say before it has one.
 func (s *slot) status() module.Status {
 	st := module.Status{ID: strings.ToValidUTF8(s.id, "\uFFFD"), File: s.file, Error: module.Sentence(s.trouble, s.refusal)}
+	if s.newer() {
+		st.Error = s.trouble
+	}
 	if s.companion != nil {
 		return st
 	}
@@ -73,4 +87,4 @@ func (s *slot) status() module.Status {
 }
 
 // alike says whether people could not tell the ids of two slots apart.
-func (s *slot) alike(other *slot) bool { return s.reading == other.reading || s.shape == other.shape }
+func (s *slot) alike(other *slot) bool { return s.look.Alike(other.look) }

@@ -12,7 +12,7 @@ import (
 
 // People cannot tell ids apart that differ in case, width or kana only.
 func TestIDsThatReadAlike(t *testing.T) {
-	for first, second := range map[string]string{"aya": "Aya", "kyoko": "ｋｙｏｋｏ", "なつみ": "ナツミ"} {
+	for first, second := range map[string]string{"aya": "Aya", "kyoko": "ｋｙｏｋｏ", "なつみ": "ナツミ", "nikoni": "Nīkoni", "Tarō": "taro"} {
 		bubble(t, nil, func(t *testing.T, r *rig) {
 			write(t, r.path(first+".fake"), saying("first"))
 			r.begin()

@@ -56,8 +56,8 @@ func (e *Engine) Name() string { return name }
 
 const name = "js"
 
-// Yields implements [module.Yielder]: AssemblyScript is written in files of TypeScript, too.
-func (e *Engine) Yields() {}
+// Yields implements [module.Yielder]: AssemblyScript is written in files of TypeScript, too, and programs are made of JavaScript.
+func (e *Engine) Yields(to string) bool { return to == "wasm" || to == "process" }
 
 // extensions are those of files that are loaded. Files of types alone are for editors.
 var extensions = []string{".js", ".ts"}

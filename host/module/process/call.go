@@ -52,7 +52,7 @@ func (m *Module) ask(ctx context.Context, p *program, req abi.Request, loaded bo
 		break
 	}
 	if req.Op == abi.OpRun { // what it computed is nobody's debt
-		m.settle(p, c, done, cancel)
+		m.settle(p, c, before, done, cancel)
 		return nil, &module.Fault{Kind: module.FaultTimeout, Cause: context.Cause(ctx)}
 	}
 	most := m.engine.cfg.CPUPerCall
@@ -64,7 +64,7 @@ func (m *Module) ask(ctx context.Context, p *program, req abi.Request, loaded bo
 		cancel()
 		return nil, &module.Fault{Kind: module.FaultFuel, Cause: fmt.Errorf("it has computed for %v in a call, or in several that were given up", work.Round(time.Millisecond))}
 	}
-	m.settle(p, c, done, cancel)
+	m.settle(p, c, before, done, cancel)
 	return nil, &module.Fault{Kind: module.FaultTimeout, Cause: context.Cause(ctx)}
 }
 
@@ -83,8 +83,9 @@ func (m *Module) owe(p *program, since time.Duration) time.Duration {
 }
 
 // settle waits, beside the caller, for a program to give up a call that was given up, and ends it
-// if it does not. Until then no other call begins: it might be ended with the program.
-func (m *Module) settle(p *program, c *call, done <-chan outcome, cancel context.CancelFunc) {
+// if it does not. What it computes meanwhile is held against it, too; before is what it had computed when the call began. Until
+// then no other call begins: it might be ended with the program.
+func (m *Module) settle(p *program, c *call, before time.Duration, done <-chan outcome, cancel context.CancelFunc) {
 	m.mu.Lock()
 	if m.settling++; m.settling == 1 {
 		m.settled = make(chan struct{})
@@ -111,6 +112,9 @@ func (m *Module) settle(p *program, c *call, done <-chan outcome, cancel context
 		case <-p.running.Gone():
 		}
 		m.log.Info("the program of a module did not give up a call; it is ended", "op", c.req.Op, "id", c.req.ID, "room", c.req.Room)
+		if c.req.Op != abi.OpRun {
+			m.owe(p, before) // it has computed meanwhile, for nobody
+		}
 		m.drop(p, "it did not give up a call")
 	})
 }

@@ -87,6 +87,8 @@ type Engine struct {
 	cfg Config
 
 	mu      sync.Mutex
+	named   []Program
+	opened  bool // there is a directory
 	closed  bool
 	made    int // modules
 	modules map[*Module]struct{}
@@ -115,14 +117,29 @@ func New(cfg Config) (*Engine, error) {
 		}
 		cfg.Guard = self
 	}
-	if len(cfg.Programs) == 0 {
-		return &Engine{cfg: cfg, modules: map[*Module]struct{}{}}, nil
+	e := &Engine{cfg: cfg, modules: map[*Module]struct{}{}}
+	if err := e.Replace(cfg.Programs); err != nil {
+		return nil, err
 	}
-	var err error
-	if cfg.Dir, err = openDir(cfg.Dir); err != nil {
-		return nil, fmt.Errorf("process: make the directory of running programs: %w", err)
+	return e, nil
+}
+
+// Replace has other programs be those that may run. Modules that are loaded stay as they are, whatever becomes of their files.
+//
+// # Errors
+//
+// Those of New, which come of the first programs that there are; then it has none.
+func (e *Engine) Replace(all []Program) (err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(all) > 0 && !e.opened && !e.closed {
+		if e.cfg.Dir, err = openDir(e.cfg.Dir); err != nil {
+			return fmt.Errorf("process: make the directory of running programs: %w", err)
+		}
+		e.opened = true
 	}
-	return &Engine{cfg: cfg, modules: map[*Module]struct{}{}}, nil
+	e.named = slices.Clone(all)
+	return nil
 }
 
 // openDir makes the directory of running programs, empty, and gives its path: another one, that is the
@@ -159,11 +176,13 @@ func (e *Engine) Match(file string) (name string, ok bool) {
 }
 
 func (e *Engine) program(file string) (Program, bool) {
-	i := slices.IndexFunc(e.cfg.Programs, func(p Program) bool { return p.File == file })
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i := slices.IndexFunc(e.named, func(p Program) bool { return p.File == file })
 	if i < 0 {
 		return Program{}, false
 	}
-	return e.cfg.Programs[i], true
+	return e.named[i], true
 }
 
 // again is abi.Errorf of an error that the same file need not give the next time.
@@ -280,6 +299,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	for m := range e.modules {
 		all = append(all, m)
 	}
+	opened := e.opened
 	e.mu.Unlock()
 	errs := make([]error, len(all))
 	var closing sync.WaitGroup
@@ -287,7 +307,7 @@ func (e *Engine) Close(ctx context.Context) error {
 		closing.Go(func() { errs[i] = m.Close(ctx) })
 	}
 	closing.Wait()
-	if e.cfg.Dir != "" && len(e.cfg.Programs) > 0 {
+	if opened {
 		errs = append(errs, os.RemoveAll(e.cfg.Dir))
 	}
 	return errors.Join(errs...)

@@ -358,6 +358,19 @@ func TestComputes(t *testing.T) {
 	})
 }
 
+// So is one whose calls are given up before it gets to them, as on a machine that is busy: what counts is what it computes.
+func TestComputesForNobody(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the system does not say what a program takes")
+	}
+	m := load(t, newEngine(t, func(c *Config) { c.CPUPerCall = 300 * time.Millisecond }), "computes")
+	waittest.Until(t, "it is found out", func() bool {
+		_, err := ask(t, m, abi.OpVote, 10*time.Millisecond)
+		var fault *module.Fault
+		return errors.As(err, &fault) && fault.Kind == module.FaultFuel
+	})
+}
+
 // A filter has less time, and is found out by less, also when it answers between.
 func TestAFilterComputes(t *testing.T) {
 	if runtime.GOOS != "linux" {

@@ -40,7 +40,7 @@ func (p *Presence) Settle(people []cast.Person, now time.Time) {
 	if !p.stale {
 		return
 	}
-	p.stale, p.settled, p.taken, p.people = false, nil, address.Set{}, address.Set{}
+	p.stale, p.settled, p.taken, p.people = false, nil, address.Set{Long: true}, address.Set{}
 	known := make(map[string]address.Keys, len(people))
 	for _, h := range people {
 		if now.Sub(h.At) < HumanAway {

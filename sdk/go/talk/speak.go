@@ -209,8 +209,11 @@ func (t *turn) pick(st step, d draw) (*line, string) {
 	return nil, ""
 }
 
-// fits says whether the room's pool can pay for a text.
+// fits says whether a text may be said at once, and the room's pool can pay for it.
 func (t *turn) fits(text string) bool {
+	if len(text) > abi.MaxText {
+		return false
+	}
 	b := t.s.Budget
 	if b == nil || b.Chars < 0 || len(b.Prices) == 0 {
 		return true

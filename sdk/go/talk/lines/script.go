@@ -241,6 +241,9 @@ func (s *Script) add(section, row string) error {
 	if err := l.prepare(); err != nil {
 		return err
 	}
+	if err := s.long(l); err != nil {
+		return err
+	}
 	if of := Kinds[l.Act]; of != nil && (len(l.On) == 0 || slices.ContainsFunc(l.On, func(w string) bool { return !slices.Contains(of, w) })) {
 		return fmt.Errorf("a line for %q says what for: one or more of %s", l.Act, strings.Join(of, ", "))
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package paint
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// columnsOf is how wide a terminal is, 0 for what is none.
-func columnsOf(f *os.File) int {
+// Columns is how wide a terminal is, 0 for what is none.
+func Columns(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0
