@@ -4,9 +4,9 @@
   part("companions", {
     words: { en: { faults: "{n} faults since it was loaded", file: "file {file}", nomates: "No companion yet. Put a character's file into the daemon's folder of characters, and it appears here." },
       ja: { faults: "読み込みから不具合 {n} 回", file: "ファイル {file}", nomates: "コンパニオンはまだいません。キャラクターのファイルをフォルダーに置くと、ここに現れます。" } },
-    tick: draw, redraw() { met = ""; draw(); },
+    tick: drawMates, redraw() { met = ""; drawMates(); },
   });
-  function draw() {
+  function drawMates() {
     if (!mates || met === (met = JSON.stringify(mates))) return;
     $("companions").replaceChildren(...(mates.length ? mates.map(row) : [make("li", "hint", t("nomates"))]));
   }
