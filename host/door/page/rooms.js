@@ -50,7 +50,7 @@ async function refresh() {
     if (have !== rooms.map(r => r.name).join("\n")) $("room").replaceChildren(...rooms.map(r => new Option(r.conversation ? r.conversation.terms.members.join(" ⇄ ") : r.name, r.name, false, r.name === room)));
     const stands = info()?.conversation?.state || info()?.state;
     document.title = info() ? room + " · " + (words[lang].state[stands] || stands) : "companiond";
-    told(info()?.error || "", true);
+    told(rendered(info()?.error || "", "unavailable"), true);
     if (!rooms.length) status("norooms", true);
     else if (!room) open((rooms.find(r => r.name === "main") || rooms[0]).name);
     else if (none) banner(t("noroom", { room }));
