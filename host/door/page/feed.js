@@ -47,6 +47,7 @@ const show = {
     const asked = (b.ranking || []).filter(c => !["listen", "absent", "out"].includes(c.standing)).map(c => called(c.who) + " " + c.importance);
     return vote(note(e, head + (asked.length ? " [" + asked.join(", ") + "]" : ""), true));
   },
+  muted(e, b) { return note(e, t(b.on ? "muted_by" : "unmuted_by", { by: doer(b.by), who: called(b.who) })); },
   opened(e, b) { return note(e, t("opened_by", { who: doer(b.by) })); },
   archived(e, b) { return note(e, t("archived_by", { who: doer(b.by) })); },
   stop(e, b) { return note(e, t("stop_by", { who: called(b.from) })); },

@@ -50,7 +50,7 @@ var files embed.FS
 var core = []string{"words", "base", "tongue", "why", "feed", "rooms", "talk"}
 
 // parts are those of the side, in their order there. New ones go to where people look for them.
-var parts = []string{"companions", "makers", "opener", "logs", "conversations", "handlers", "memories", "past", "members"}
+var parts = []string{"companions", "speakers", "makers", "opener", "logs", "conversations", "handlers", "memories", "past", "members"}
 
 // Config is what the daemon knows when it starts.
 type Config struct {

@@ -20,7 +20,7 @@ function look() {
 }
 // faces are those of the room: a ring is around the one that has the floor, and who is asked is marked.
 function faces() {
-  const all = (info()?.members || []).map(m => ({ ...m, is: m.id === sounds ? "heard" : m.id === holds ? "speaks" : judges.includes(m.id) ? "thinks" : "" }));
+  const all = (info()?.members || []).map(m => ({ ...m, is: m.id === sounds ? "heard" : m.id === holds ? "speaks" : judges.includes(m.id) ? "thinks" : info().muted?.includes(m.id) ? "muted" : "" }));
   const now = JSON.stringify(all);
   if (now === drawnFaces) return;
   drawnFaces = now;
