@@ -74,7 +74,7 @@ type (
 	muteIn struct {
 		InRoom
 		Body struct {
-			stopBody
+			From      string `json:"from,omitempty" doc:"Who mutes it; guest when left out." example:"mika"`
 			Companion string `json:"companion" doc:"Its id." example:"aya"`
 			Muted     *bool  `json:"muted,omitempty" doc:"false lets it speak again; true when left out."`
 		}
@@ -221,7 +221,7 @@ func (d *door) stop(ctx context.Context, in *stopIn) (out stopOut, err error) {
 }
 
 func (d *door) mute(ctx context.Context, in *muteIn) (out muteOut, err error) {
-	from, err := stopper(identity.Of(ctx), &in.Body.stopBody)
+	from, err := stopper(identity.Of(ctx), &stopBody{in.Body.From})
 	if err != nil {
 		return out, inBody(err)
 	}
