@@ -28,23 +28,23 @@ func TestSpeakersOnThePage(t *testing.T) {
 			row := func(id string) string {
 				return `[...document.querySelectorAll("#companions li")].find(li => li.textContent.startsWith(` + strconv.Quote(strings.ToUpper(id[:1])+id[1:2]) + `))`
 			}
-			b.Until("both are there", row("ben")+`?.querySelector(".turn")?.hidden === false && `+row("aya")+`?.querySelector(".mute")?.hidden === false`)
+			b.Until("both are there", row("ben")+`?.querySelector(".next")?.hidden === false && `+row("aya")+`?.querySelector(".hush")?.hidden === false`)
 			b.Eval(`document.getElementById("drawer").click()`)
-			b.Eval(row("ben") + `.querySelector(".turn").click()`)
+			b.Eval(row("ben") + `.querySelector(".next").click()`)
 			h.until("Ben speaks", func() bool {
 				all := h.messages("main")
 				return len(all) == 2 && all[0].Text == w.turn && all[1].From == "ben"
 			})
-			b.Eval(row("aya") + `.querySelector(".mute").click()`)
-			b.Until("she is muted", row("aya")+`.querySelector(".mute").textContent === "`+w.unmute+`" && `+row("aya")+`.querySelector(".mute").getAttribute("aria-pressed") === "true" && document.getElementById("feed").textContent.includes("`+w.muted+`") && !!document.querySelector("#faces .muted")`)
+			b.Eval(row("aya") + `.querySelector(".hush").click()`)
+			b.Until("she is muted", row("aya")+`.querySelector(".hush").textContent === "`+w.unmute+`" && `+row("aya")+`.querySelector(".hush").getAttribute("aria-pressed") === "true" && document.getElementById("feed").textContent.includes("`+w.muted+`") && !!document.querySelector("#faces .muted")`)
 			pictured(t, b, "speakers-"+lang)
 			h.stop()
 			h.openAt(strings.TrimPrefix(h.url, "http://"), h.toml)
 			h.say("main", "taro", "Do you like cats?")
 			h.until("another answers", func() bool { all := h.messages("main"); return len(all) == 4 && all[3].From == "ben" })
-			b.Until("she is still muted", row("aya")+`.querySelector(".mute").textContent === "`+w.unmute+`" && document.getElementById("status").classList.contains("bad") === false`)
-			b.Eval(row("aya") + `.querySelector(".mute").click()`)
-			b.Until("she is not muted", row("aya")+`.querySelector(".mute").textContent === "`+w.mute+`"`)
+			b.Until("she is still muted", row("aya")+`.querySelector(".hush").textContent === "`+w.unmute+`" && document.getElementById("status").classList.contains("bad") === false`)
+			b.Eval(row("aya") + `.querySelector(".hush").click()`)
+			b.Until("she is not muted", row("aya")+`.querySelector(".hush").textContent === "`+w.mute+`"`)
 			h.say("main", "taro", "Aya, do you like cats?")
 			h.until("she answers", func() bool { all := h.messages("main"); return len(all) == 6 && all[5].From == "aya" })
 			if tail := h.tailed(); strings.Count(tail, "muted aya")+strings.Count(tail, "lets aya speak again") != 2 {

@@ -8,11 +8,11 @@
     },
     companion(m, li) {
       if (m.kind) return;
-      const name = m.name || m.id, turn = press("turn", t("yourturn"), async () => {
+      const name = m.name || m.id, turn = press("next", t("yourturn"), async () => {
         outbox.push({ room, from: token ? undefined : $("name").value.trim(), text: t("goahead", { who: name }), to: [m.id], id: newID() });
         await flush();
       });
-      const mute = press("mute", t("mute"), async () => {
+      const mute = press("hush", t("mute"), async () => {
         const on = mute.getAttribute("aria-pressed") !== "true", of = room;
         try {
           const { muted } = await call(ofRoom(of) + "/mute", { companion: m.id, muted: on, ...(token ? {} : { from: $("name").value.trim() || t("guest") }) });
@@ -22,7 +22,9 @@
       });
       for (const b of [turn, mute]) b.setAttribute("aria-label", b.textContent + ": " + name);
       rows.set(m.id, { turn, mute, name });
-      li.append(turn, mute);
+      const both = make("div", "speaking");
+      both.append(turn, mute);
+      li.append(both);
       placeAll();
     },
     tick: placeAll, shows: placeAll,
