@@ -70,6 +70,7 @@ const (
 	KindFailed Kind = "failed" // input, Failed: a vote or a line that will not come
 	KindDue    Kind = "due"    // input, Due: a stored time came
 	KindStop   Kind = "stop"   // input, Stop: a human's STOP
+	KindMuted  Kind = "muted"  // input, Muted: a companion is not to speak, or may again
 
 	KindPerceived Kind = "perceived" // input, Perceived: a companion perceives something
 	KindJudged    Kind = "judged"    // input, Judged: a companion has judged what it perceived
@@ -310,6 +311,14 @@ const (
 // Stop is the body of KindStop.
 type Stop struct {
 	From string `json:"from"`
+}
+
+// Muted is the body of KindMuted. Who is muted stays in the room, and hears what is said; it is asked for no vote and no line until
+// it is told off, whoever owns the room meanwhile.
+type Muted struct {
+	Who string `json:"who"`
+	On  bool   `json:"on"`
+	By  string `json:"by"` // a human
 }
 
 // Wish is the body of KindWish: a request to speak, of an agent or a companion. It ends

@@ -40,6 +40,20 @@ type Played struct {
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
+// longestLine is more than anybody says at once, in seconds.
+const longestLine = 600.0
+
+// Check refuses figures that cannot be.
+func (p Played) Check() error {
+	if !(p.Seconds >= 0 && p.Seconds <= longestLine) {
+		return abi.Field("seconds", abi.CodeInvalid, "%v is outside 0..%v", p.Seconds, longestLine)
+	}
+	if p.Bytes < 0 {
+		return abi.Field("bytes", abi.CodeInvalid, "%d is less than nothing", p.Bytes)
+	}
+	return nil
+}
+
 // Sound is the body of KindSound: how a part of a line sounds that bodies say. Nothing of its words is in it, and the
 // blobs that it names are gone when others have their room.
 type Sound struct {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/action"
@@ -75,9 +74,6 @@ func (r *Room) heldTooLong(f *fold.Floor) {
 	r.voice.BreakOff("", why)
 }
 
-// longestLine is more than anybody says at once.
-const longestLine = 10 * time.Minute
-
 // Played takes a body's word about a line: how many of its parts it has played, or that
 // it has played all, or cannot. One without a line is about whatever was sent to it before it was connected, by
 // a daemon that is gone: where nobody waits for that, it is of no use.
@@ -87,14 +83,8 @@ const longestLine = 10 * time.Minute
 // CodeNotFound for a line that is not heard now; CodeDenied for a body that does not
 // tell.
 func (r *Room) Played(ctx context.Context, p entry.Played) error {
-	if err := action.CheckReason(p.Failed); err != nil {
+	if err := cmp.Or(action.CheckReason(p.Failed), p.Check()); err != nil {
 		return err
-	}
-	if !(p.Seconds >= 0 && p.Seconds <= longestLine.Seconds()) {
-		return abi.Field("seconds", abi.CodeInvalid, "%v is outside 0..%v", p.Seconds, longestLine.Seconds())
-	}
-	if p.Bytes < 0 {
-		return abi.Field("bytes", abi.CodeInvalid, "%d is less than nothing", p.Bytes)
 	}
 	return loop.Tell(ctx, r.loop, func() error {
 		l := r.state().Playing

@@ -63,6 +63,7 @@ type Info struct {
 
 	FreeTurns bool         `json:"-"` // who pays may say a turn without the floor
 	Members   []abi.Member `json:"members"`
+	Muted     []string     `json:"muted,omitempty"` // companions that are not to speak
 	// Conversation is the life of the conversation that the room is for, nil in others.
 	Conversation *conversation.Conversation `json:"conversation,omitempty"`
 	Counts       map[string]int             `json:"counts"`          // since the room last woke: what was refused and why
@@ -104,6 +105,8 @@ type Room interface {
 	// rests until a human speaks again. It answers the seq of the entry. No name is
 	// a reason to refuse it.
 	Stop(ctx context.Context, from string) (uint64, error)
+	// Mute has a companion not speak here, or lets it speak again.
+	Mute(ctx context.Context, from, who string, on bool) error
 	// Keep writes down what a companion is to judge, also after a restart; kept is
 	// called with it once it is written down, in the order of the journal.
 	Keep(ctx context.Context, who string, p abi.Percept, kept func(abi.Percept)) error

@@ -73,6 +73,13 @@ func (p Painter) line(e entry.Entry) (string, error) {
 		return shown(e, func(b entry.Archived) string { return p.aside("%s closed the room", rooms.Called(b.By)) })
 	case entry.KindStop:
 		return shown(e, func(b entry.Stop) string { return p.aside("STOP by %s", b.From) })
+	case entry.KindMuted:
+		return shown(e, func(b entry.Muted) string {
+			if b.On {
+				return p.aside("%s muted %s", b.By, b.Who)
+			}
+			return p.aside("%s lets %s speak again", b.By, b.Who)
+		})
 	case entry.KindCast:
 		return shown(e, p.cast)
 	case entry.KindClosing:

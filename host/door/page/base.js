@@ -54,9 +54,10 @@ async function call(path, body, method = body === undefined ? "GET" : "POST") {
   if (body !== undefined) { opt.headers["Content-Type"] = "application/json"; opt.body = JSON.stringify(body); }
   const r = await fetch(path, opt), answer = await r.json().catch(e => { if (r.ok) throw e; return {}; }); // a proxy says it in HTML
   if (r.status === 401 && used === token) lock(); // else another one was given meanwhile
-  if (!r.ok) throw Object.assign(new Error(answer.detail || r.statusText), { status: r.status });
+  if (!r.ok) throw refusal(answer, r);
   return answer;
 }
+const refusal = (answer, r) => { const told = rendered(answer.detail || r.statusText, answer.code); return Object.assign(new Error(told.message), told, { status: r.status }); };
 const ofRoom = name => "/v1/rooms/" + encodeURIComponent(name);
 
 // People and companions: a name, and a colour and letters that stand for it.
@@ -71,8 +72,8 @@ function label(parent, id, name, kind) {
   if (kind) parent.append(make("span", "badge", words[lang][kind] || kind));
   return parent;
 }
-function face(id) {
-  const e = make("span", "face", [...called(id)].slice(0, /^[ -~]/.test(called(id)) ? 2 : 1).join(""));
+function face(id, name = called(id)) {
+  const e = make("span", "face", [...name].slice(0, /^[ -~]/.test(name) ? 2 : 1).join(""));
   e.style.setProperty("--hue", hue(id)); e.setAttribute("aria-hidden", "true");
   return e;
 }

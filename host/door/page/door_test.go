@@ -38,8 +38,12 @@ func inner(t *testing.T, element string) string {
 // run has Node run the page's script in as much of a browser as testdata/dom.js is, and more behind it.
 func run(t *testing.T, more string) string { return runIn(t, "", more) }
 
-func runIn(t *testing.T, before, more string) string {
+// runIn is run with more before the script, and in another language where one is named.
+func runIn(t *testing.T, before, more string, lang ...string) string {
 	t.Helper()
+	for _, l := range lang {
+		before += "location.search = '?lang=" + l + "';"
+	}
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("no node")

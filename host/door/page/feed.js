@@ -13,7 +13,7 @@ function line(kind, at, seq, why) {
   li.append(when, ...(b ? [b] : []));
   return li;
 }
-function note(e, text, why) { const li = line("note", e.at, e.seq, why); li.append(make("span", "text", text)); return li; }
+function note(e, text, why, original) { const li = line("note", e.at, e.seq, why); li.append(Object.assign(make("span", "text", text), { title: lang === "en" ? "" : original || "" })); return li; }
 const vote = li => { li.className += " vote"; return li; };
 
 // Each entry gives at most one line; kinds the page does not know give none.
@@ -47,6 +47,7 @@ const show = {
     const asked = (b.ranking || []).filter(c => !["listen", "absent", "out"].includes(c.standing)).map(c => called(c.who) + " " + c.importance);
     return vote(note(e, head + (asked.length ? " [" + asked.join(", ") + "]" : ""), true));
   },
+  muted(e, b) { return note(e, t(b.on ? "muted_by" : "unmuted_by", { by: doer(b.by), who: called(b.who) })); },
   opened(e, b) { return note(e, t("opened_by", { who: doer(b.by) })); },
   archived(e, b) { return note(e, t("archived_by", { who: doer(b.by) })); },
   stop(e, b) { return note(e, t("stop_by", { who: called(b.from) })); },
@@ -54,7 +55,7 @@ const show = {
     const say = (key, all) => all?.length ? [t(key, { game: b.by, who: called(b.who), what: all.join(", ") })] : [];
     return note(e, [...say("offers", b.actions?.map(a => a.name)), ...say("withdraws", b.withdrawn)].join("; "));
   },
-  refused(e, b) { return note(e, t("refused", { who: called(b.who), why: b.why, text: b.text })); },
+  refused(e, b) { return note(e, t("refused", { who: called(b.who), why: rendered(b.why || "", b.code).message, text: b.text }), false, b.why); },
   conversation(e, b) {
     const put = { who: called(b.who), why: b.why || b.terms?.purpose || "", to: (b.terms?.members || []).slice(1).map(called).join(", ") }, key = { start: "wants", join: "joined", decline: "denies" }[b.kind];
     return key ? note(e, t(key, put)) : null;
@@ -65,11 +66,11 @@ const show = {
   },
   history(e, b) { return note(e, fill(words[lang].deed[b.kind === "draft" && b.draft?.verdict !== "YES" ? "flunk" : b.kind] || b.kind, { who: doer(b.by || ""), turns: b.ask?.turns.join("–"), why: b.why })); },
   forked(e, b) { return note(e, t("forked", { by: doer(b.by), of: b.of, n: b.turn })); },
-  failed(e, b) { return note(e, t("failed", { who: called(b.who), why: b.error || b.code })); },
+  failed(e, b) { return note(e, t("failed", { who: called(b.who), why: rendered(b.error || b.code || "", b.code).message }), false, b.error); },
 };
 function cutShort(li, b) {
   li.querySelector(".text").textContent = b.text || "";
-  li.append(Object.assign(make("span", "badge", t({ stopped: "stopped", failed: "broken" }[b.end] || "cut")), { title: b.why }));
+  li.append(Object.assign(make("span", "badge", t({ stopped: "stopped", failed: "broken" }[b.end] || "cut")), { title: rendered(b.why || "").message }));
 }
 
 // What an entry changes beside the talk, as it happens.

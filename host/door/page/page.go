@@ -25,8 +25,8 @@
 //	locked()                       a token is needed: show nothing that was let in by another
 //
 // It uses t(key, {put}) for words, $(id), make(tag, class, text), press(class, text, f) for buttons, fold(summary, f),
-// call(path, body, method) for the API, which throws an Error with a message for people, and shut(dialog) for the
-// button that closes one. In HTML data-t="key" is an element's text, data-p="key" a field's placeholder and label,
+// call(path, body, method) for the API, which throws an Error with a message for people, tells(element, error) to show
+// one (tongue.js has what the daemon says in other languages), and shut(dialog) for the button that closes one. In HTML data-t="key" is an element's text, data-p="key" a field's placeholder and label,
 // data-l="key" a label alone. All scripts have one scope: what a part has for itself goes into a block { }, or has
 // names that nothing else has (a test looks for names that are declared twice). No file loads anything, has an
 // attribute style or on..., or makes markup of text.
@@ -47,10 +47,10 @@ import (
 var files embed.FS
 
 // core are the scripts that parts build on, and start.js, which comes last, is what sets it all going.
-var core = []string{"words", "base", "why", "feed", "rooms", "talk"}
+var core = []string{"words", "base", "tongue", "why", "feed", "rooms", "talk"}
 
 // parts are those of the side, in their order there. New ones go to where people look for them.
-var parts = []string{"companions", "makers", "opener", "logs", "conversations", "handlers", "memories", "past", "members"}
+var parts = []string{"companions", "speakers", "makers", "opener", "logs", "conversations", "handlers", "memories", "past", "members"}
 
 // Config is what the daemon knows when it starts.
 type Config struct {

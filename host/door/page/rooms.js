@@ -20,7 +20,7 @@ function look() {
 }
 // faces are those of the room: a ring is around the one that has the floor, and who is asked is marked.
 function faces() {
-  const all = (info()?.members || []).map(m => ({ ...m, is: m.id === sounds ? "heard" : m.id === holds ? "speaks" : judges.includes(m.id) ? "thinks" : "" }));
+  const all = (info()?.members || []).map(m => ({ ...m, is: m.id === sounds ? "heard" : m.id === holds ? "speaks" : judges.includes(m.id) ? "thinks" : info().muted?.includes(m.id) ? "muted" : "" }));
   const now = JSON.stringify(all);
   if (now === drawnFaces) return;
   drawnFaces = now;
@@ -50,7 +50,7 @@ async function refresh() {
     if (have !== rooms.map(r => r.name).join("\n")) $("room").replaceChildren(...rooms.map(r => new Option(r.conversation ? r.conversation.terms.members.join(" ⇄ ") : r.name, r.name, false, r.name === room)));
     const stands = info()?.conversation?.state || info()?.state;
     document.title = info() ? room + " · " + (words[lang].state[stands] || stands) : "companiond";
-    told(info()?.error || "", true);
+    told(rendered(info()?.error || "", "unavailable"), true);
     if (!rooms.length) status("norooms", true);
     else if (!room) open((rooms.find(r => r.name === "main") || rooms[0]).name);
     else if (none) banner(t("noroom", { room }));

@@ -1,7 +1,7 @@
 // What people say. A message has an id from the moment it is sent, so that sending it again says it once. One that could
 // not be delivered stands below the talk, also when the page is loaded anew, and goes out when the daemon is back.
-let ownWord = false; // what is told comes from the room, not from a form
-function told(text, room) { if (room && !text && !ownWord) return; $("told").textContent = text; ownWord = !!room && !!text; }
+let ownWord = ""; // what is told comes from the room, not from a form
+function told(what, room) { const said = what.message ?? what; if (room && said === ownWord) return; tells($("told"), what); ownWord = room ? said : ""; }
 const postPath = (room, path) => (rooms.find(r => r.name === room)?.conversation ? "/v1/conversations/" : "/v1/rooms/") + encodeURIComponent(room) + path;
 
 let outbox = [], flushing = false;
@@ -26,7 +26,7 @@ async function flush() {
     const [m] = outbox, { room: where, ...said } = m;
     try { await call(postPath(where, "/messages"), said); told(""); } catch (e) {
       if (!e.status || e.status === 401 || e.status === 429 || e.status >= 500) { waiting(); break; }
-      told(e.message); if (!$("text").value) $("text").value = m.text;
+      told(e); if (!$("text").value) $("text").value = m.text;
     }
     outbox = outbox.filter(x => x !== m); waiting();
   }
@@ -46,4 +46,4 @@ $("talk").onsubmit = async event => {
   $("text").focus();
 };
 $("text").oninput = () => retain("draft", $("text").value, "sessionStorage");
-$("stop").onclick = async () => { try { await call(postPath(room, "/stop"), token ? {} : { from: $("name").value.trim() || t("guest") }); told(""); } catch (e) { told(e.status ? e.message : t("lostlong")); } };
+$("stop").onclick = async () => { try { await call(postPath(room, "/stop"), token ? {} : { from: $("name").value.trim() || t("guest") }); told(""); } catch (e) { told(e.status ? e : t("lostlong")); } };

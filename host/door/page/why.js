@@ -4,10 +4,10 @@ function reason(li, seq) {
     const shown = b.getAttribute("aria-expanded") === "true"; b.setAttribute("aria-expanded", String(!shown));
     if (shown) { box.remove(); return; }
     const reads = make("div"); box.replaceChildren(reads, fold(t("prompt"), async d => {
-      try { const all = (await call(path + "/prompts")).prompts; d.append(...(all.length ? all.map(prompt) : [make("p", "", t("unasked"))])); } catch (e) { d.append(make("p", "", e.message)); }
+      try { const all = (await call(path + "/prompts")).prompts; d.append(...(all.length ? all.map(prompt) : [make("p", "", t("unasked"))])); } catch (e) { d.append(tells(make("p"), e)); }
     }));
     li.append(box);
-    try { reads.append(...decided(await call(path + "/why"))); } catch (e) { reads.append(make("p", "", e.message)); }
+    try { reads.append(...decided(await call(path + "/why"))); } catch (e) { reads.append(tells(make("p"), e)); }
   });
   for (const [name, value] of [["title", t("why")], ["aria-label", t("why")], ["aria-expanded", "false"]]) b.setAttribute(name, value); return b;
 }
@@ -26,7 +26,7 @@ function decided(w) {
   const head = d.outcome === "grant" ? t("granted", { who: called(d.speaker) }) : words[lang][d.outcome] || d.outcome, record = fold(t("record"), box => box.append(pre));
   const pre = Object.assign(make("pre", "", w.text), { lang: "en" });
   table.append(cells("th", ["", t("wishes"), t("importance"), t("lostrounds"), t("note")]));
-  for (const c of d.ranking || []) table.append(cells("td", [called(c.who), wish[c.standing] || c.standing, String(c.importance), String(c.debt ?? 0), c.note || ""]));
+  for (const c of d.ranking || []) table.append(cells("td", [called(c.who), wish[c.standing] || c.standing, String(c.importance), String(c.debt ?? 0), remarked(c.note || "")]));
   if (!d.outcome) return [pre];
   return [make("p", "", head + (words[lang].rule[d.rule] ? " — " + words[lang].rule[d.rule] : "")), ...(d.ranking?.length ? [table] : []), record];
 }

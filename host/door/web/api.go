@@ -71,6 +71,17 @@ type (
 	stopBody struct {
 		From string `json:"from,omitempty" doc:"Who says stop; guest when left out." example:"mika"`
 	}
+	muteIn struct {
+		InRoom
+		Body struct {
+			From      string `json:"from,omitempty" doc:"Who mutes it; guest when left out." example:"mika"`
+			Companion string `json:"companion" doc:"Its id." example:"aya"`
+			Muted     *bool  `json:"muted,omitempty" doc:"false lets it speak again; true when left out."`
+		}
+	}
+	muteOut struct {
+		Muted []string `json:"muted" doc:"Those who are not to speak in the room now."`
+	}
 	stopOut struct {
 		Seq uint64 `json:"seq" doc:"The stop's place in the room's journal."`
 	}
@@ -88,6 +99,7 @@ func register(api huma.API, d *door) {
 	add(api, identity.Read, inRoom(d, entries), http.MethodGet, "/v1/rooms/{room}/entries", "list-entries", "Read everything that happened", http.StatusOK)
 	add(api, identity.Read, inRoom(d, why), http.MethodGet, "/v1/rooms/{room}/entries/{seq}/why", "why", "Ask why somebody spoke, or nobody did", http.StatusOK)
 	add(api, identity.Talk, d.stop, http.MethodPost, "/v1/rooms/{room}/stop", "stop", "Take the floor from whoever has it", http.StatusOK)
+	add(api, identity.Talk, d.mute, http.MethodPost, "/v1/rooms/{room}/mute", "mute", "Have a companion not speak, or speak again", http.StatusOK)
 	registerRooms(api, d)
 	add(api, identity.Read, d.companions, http.MethodGet, "/v1/companions", "list-companions", "List the companions and how they are", http.StatusOK)
 	add(api, identity.Read, d.version, http.MethodGet, "/v1/version", "version", "Ask what is running", http.StatusOK)
@@ -206,6 +218,22 @@ func (d *door) stop(ctx context.Context, in *stopIn) (out stopOut, err error) {
 	}
 	out.Seq, err = talk.Stop(ctx, from)
 	return out, err
+}
+
+func (d *door) mute(ctx context.Context, in *muteIn) (out muteOut, err error) {
+	from, err := stopper(identity.Of(ctx), &stopBody{in.Body.From})
+	if err != nil {
+		return out, inBody(err)
+	}
+	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
+	if err != nil {
+		return out, err
+	}
+	if err := talk.Mute(ctx, from, in.Body.Companion, in.Body.Muted == nil || *in.Body.Muted); err != nil {
+		return out, inBody(err)
+	}
+	out.Muted = list(talk.Info().Muted)
+	return out, nil
 }
 
 // stopper gives who says stop. Only people may: an agent has nothing to take the

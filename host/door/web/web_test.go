@@ -446,6 +446,7 @@ func TestOpenAPI(t *testing.T) {
 		"POST /v1/rooms/{room}/compressions/{proposal}/revert revert-compression",
 		"POST /v1/rooms/{room}/forks fork",
 		"POST /v1/rooms/{room}/messages say",
+		"POST /v1/rooms/{room}/mute mute",
 		"POST /v1/rooms/{room}/stop stop",
 		"PUT /v1/characters/{file} save-character",
 	}

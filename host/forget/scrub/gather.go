@@ -419,7 +419,7 @@ func (g *Gatherer) Names() []string {
 // authors are the fields that say whose an entry is, by kind. One without is nobody's: the house made it.
 var authors = map[entry.Kind][]string{
 	entry.KindSaid: {"from"}, entry.KindVote: {"voter"}, entry.KindFailed: {"who"}, entry.KindPerceived: {"from"}, entry.KindJudged: {"who"},
-	entry.KindWish: {"who"}, entry.KindSegment: {"who"}, entry.KindRefused: {"who"}, entry.KindStop: {"from"}, entry.KindSpeaking: {"from"},
+	entry.KindWish: {"who"}, entry.KindSegment: {"who"}, entry.KindRefused: {"who"}, entry.KindStop: {"from"}, entry.KindMuted: {"who", "by"}, entry.KindSpeaking: {"from"},
 	entry.KindOpened: {"by"}, entry.KindArchived: {"by"}, entry.KindAction: {"who", "by"}, entry.KindResult: {"who", "by"}, entry.KindUsage: {"who"},
 	entry.KindConversation: {"who"}, entry.KindHeard: {"who"}, entry.KindPlayed: {"who"}, entry.KindSound: {"who"},
 }

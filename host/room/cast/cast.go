@@ -28,6 +28,7 @@ type Present struct {
 	Awaits    []string       `json:"awaits,omitempty"`    // live here and are still being loaded
 	Opened    string         `json:"opened,omitempty"`    // who opened the room at a door
 	Archived  string         `json:"archived,omitempty"`  // who closed the room
+	Muted     []string       `json:"muted,omitempty"`     // are not to speak, by id, whether they are here or not
 }
 
 // Person is a human who spoke in the room.
@@ -120,11 +121,44 @@ func Shown(members []abi.Member, who ...string) []abi.Member {
 	return shown
 }
 
-// Voters gives the ids of all who vote, but for one.
+// SetMuted notes that somebody is not to speak, or may again.
+func (p *Present) SetMuted(who string, on bool) {
+	i, found := slices.BinarySearch(p.Muted, who)
+	switch {
+	case on && !found:
+		p.Muted = slices.Insert(slices.Clip(p.Muted), i, who)
+	case !on && found:
+		if p.Muted = slices.Delete(slices.Clone(p.Muted), i, i+1); len(p.Muted) == 0 {
+			p.Muted = nil
+		}
+	}
+}
+
+// CheckMute refuses to mute what is no companion that is here: whoever is not here and muted may be let speak again.
+func (p *Present) CheckMute(who string, on bool) error {
+	var here []string
+	for _, m := range p.Cast {
+		if m.Kind == abi.KindCompanion {
+			here = append(here, m.ID)
+		}
+	}
+	if !on || slices.Contains(here, who) {
+		return nil
+	}
+	return abi.Field("companion", abi.CodeNotFound, "there is no companion %.64q here; there are: %s", who, strings.Join(here, ", "))
+}
+
+// IsMuted says whether somebody is not to speak.
+func (p *Present) IsMuted(who string) bool {
+	_, found := slices.BinarySearch(p.Muted, who)
+	return found
+}
+
+// Voters gives the ids of all who vote and may speak, but for one.
 func (p *Present) Voters(but string) []string {
 	var ids []string
 	for _, m := range p.Cast {
-		if !m.NoVote && m.ID != but {
+		if !m.NoVote && m.ID != but && !p.IsMuted(m.ID) {
 			ids = append(ids, m.ID)
 		}
 	}

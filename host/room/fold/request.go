@@ -45,7 +45,7 @@ func (s *State) NextRequest() (next *queue.Request) {
 		if waits && s.Turn(r.Answers) == nil {
 			continue
 		}
-		if _, here := kinds[r.Who]; here && r.Waits == entry.WaitFloor && (next == nil || r.Importance > next.Importance) {
+		if _, here := kinds[r.Who]; here && !s.IsMuted(r.Who) && r.Waits == entry.WaitFloor && (next == nil || r.Importance > next.Importance) {
 			next = &s.Requests[i]
 		}
 	}

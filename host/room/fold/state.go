@@ -148,6 +148,8 @@ func (s *State) change(e entry.Entry) error {
 			s.Stopped = b.From
 			s.hush()
 		})
+	case entry.KindMuted:
+		return with(e, func(b entry.Muted) { s.muted(e, b) })
 	case entry.KindRound:
 		return with(e, func(b entry.Round) { s.opened(e, b) })
 	case entry.KindDecision:
@@ -228,7 +230,7 @@ func with[T any](e entry.Entry, f func(T)) error {
 // hush forgets all that somebody might say, or judge: it was stopped, or the room was closed.
 func (s *State) hush() {
 	s.Silence, s.Held, s.Late, s.Past, s.Requests, s.Unanswered, s.Absence = time.Time{}, nil, nil, nil, nil, nil, nil
-	s.Perceived, s.Dismissed = nil, nil
+	s.Perceived, s.Dismissed, s.Keeps = nil, nil, false
 	s.Unask()
 }
 
@@ -239,7 +241,7 @@ func (s *State) taken(at time.Time) {
 	if s.Round != nil || s.Floor != nil || s.Held != nil {
 		s.Asked = min(s.Asked, s.Last.Seq-1)
 	}
-	s.Cast, s.Round, s.Floor, s.Held, s.Late, s.Past, s.Tries, s.Kept = nil, nil, nil, nil, nil, nil, nil, nil
+	s.Cast, s.Round, s.Floor, s.Held, s.Late, s.Past, s.Tries, s.Kept, s.Keeps = nil, nil, nil, nil, nil, nil, nil, nil, false
 	if s.Absence != nil {
 		s.askAgain()
 	}
@@ -272,6 +274,11 @@ func (s *State) castChanged(b entry.Cast) {
 func (s *State) joined(b entry.Joined) {
 	s.word(b.ID)
 	s.Joins(b)
+	s.came()
+}
+
+// came has those asked who are here now, where nobody was.
+func (s *State) came() {
 	if (s.Alone || s.Absence != nil) && len(s.Voters()) > 0 {
 		s.Alone = false
 		s.askAgain()
@@ -280,16 +287,35 @@ func (s *State) joined(b entry.Joined) {
 
 func (s *State) left(b entry.Left) {
 	s.Leaves(b.ID)
-	delete(s.Debt, b.ID)
-	s.Luck(b.ID)
-	s.word(b.ID)
-	s.Drop(func(r queue.Request) bool { return r.Who == b.ID })
 	s.Unbar(func(bar queue.Bar) bool { return bar.Who == b.ID })
-	if s.Round != nil {
-		s.Round.Fail(b.ID, "left the room")
+	s.gaveUp(b.ID, "left the room")
+}
+
+// muted takes from somebody what it wanted to say, and the floor; what sounds of it ends at once, whatever the room does else where
+// somebody speaks over a line.
+func (s *State) muted(e entry.Entry, b entry.Muted) {
+	if s.SetMuted(b.Who, b.On); !b.On {
+		s.word(b.Who)
+		s.came()
+		return
 	}
-	if s.Floor != nil && s.Floor.Who == b.ID {
-		s.Floor.Lost = "left the room"
+	s.gaveUp(b.Who, "was muted")
+	rules := s.Rules
+	rules.Interrupt = entry.InterruptNow
+	s.Hurry(b.Who, b.By+", who muted it", true, rules, e.At)
+}
+
+// gaveUp forgets what somebody wanted to say, who speaks here no more.
+func (s *State) gaveUp(who, why string) {
+	delete(s.Debt, who)
+	s.Luck(who)
+	s.word(who)
+	s.Drop(func(r queue.Request) bool { return r.Who == who })
+	if s.Round != nil {
+		s.Round.Fail(who, why)
+	}
+	if s.Floor != nil && s.Floor.Who == who {
+		s.Floor.Lost = why
 	}
 }
 

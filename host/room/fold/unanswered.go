@@ -73,6 +73,9 @@ func (s *State) WaitsFor() string {
 	case s.Absence != nil:
 		return s.Absence.Why
 	case len(s.Unanswered) > 0 && !s.Gathering && s.Round == nil && len(s.Voters()) == 0 && s.Life.Conversation == nil: // members come and read
+		if len(s.Muted) > 0 {
+			return "nobody is here who could answer; muted: " + strings.Join(s.Muted, ", ")
+		}
 		return "nobody is here who could answer"
 	}
 	return ""

@@ -45,7 +45,7 @@ func Asleep(ctx context.Context, j journal.Journal, set Settings, cast []entry.J
 func infoOf(set Settings, s *fold.State, members []abi.Member, known bool) rooms.Info {
 	i := rooms.Info{
 		Name: set.Name, Last: s.Last.Seq, Policy: set.Rules.Policy, Closing: s.Stage,
-		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: members, State: s.Condition(), Counts: map[string]int{},
+		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: members, Muted: s.Muted, State: s.Condition(), Counts: map[string]int{},
 		FreeTurns: s.PaysTurns(), Terms: s.Terms(), Waiting: s.WaitsFor(), Loading: !known && len(set.Companions) > 0,
 	}
 	if c := s.Life.Conversation; c != nil {

@@ -112,6 +112,11 @@ func (h handle) Vote(ctx context.Context, who string, about uint64, v abi.Vote) 
 	return err
 }
 
+func (h handle) Mute(ctx context.Context, from, who string, on bool) error {
+	_, err := with(ctx, h, func(r *room.Room) (struct{}, error) { return struct{}{}, r.Mute(ctx, from, who, on) })
+	return err
+}
+
 func (h handle) Stop(ctx context.Context, from string) (uint64, error) {
 	return with(ctx, h, func(r *room.Room) (uint64, error) { return r.Stop(ctx, from) })
 }

@@ -114,7 +114,7 @@ func (w *world) who() string {
 func (w *world) anything() {
 	s := w.m.State
 	w.at = w.at.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 1, 500, 1000, 6000}).Draw(w.t, "wait")) * time.Millisecond)
-	switch what := rapid.SampledFrom([]string{"human", "human", "line", "line", "vote", "vote", "vote", "paid", "paid", "offer", "offer", "free", "agent", "fail", "due", "stop", "join", "leave", "owner", "close", "body", "played", "played", "speaking", "segment", "segment", "life", "life"}).Draw(w.t, "what"); what {
+	switch what := rapid.SampledFrom([]string{"human", "human", "line", "line", "vote", "vote", "vote", "paid", "paid", "offer", "offer", "free", "agent", "fail", "due", "stop", "join", "leave", "owner", "close", "body", "played", "played", "speaking", "segment", "segment", "life", "life", "mute"}).Draw(w.t, "what"); what {
 	case "human":
 		text := rapid.SampledFrom([]string{"hello", "a, and you?", "@b", "b and c!"}).Draw(w.t, "text")
 		w.step(what, func() error {
@@ -141,6 +141,9 @@ func (w *world) anything() {
 			l := Line{ID: fmt.Sprintf("m%d", s.Head), Offer: r.Offer, Said: entry.Said{From: r.Who, By: abi.KindAgent, Text: r.Text, Basis: r.Basis, Wish: r.Seq}}
 			w.step(what, func() error { _, err := w.m.Say(l, w.at); return err })
 		}
+	case "mute":
+		b := entry.Muted{Who: w.who(), On: rapid.Bool().Draw(w.t, "on"), By: "taro"}
+		w.step(what, func() error { return w.m.Input(entry.KindMuted, w.at, b) })
 	case "agent":
 		j := entry.Joined{ID: "agent", Kind: abi.KindAgent, NoVote: rapid.Bool().Draw(w.t, "no vote")}
 		w.step(what, func() error { return w.m.Input(entry.KindCast, w.at, entry.Cast{Joined: []entry.Joined{j}}) })

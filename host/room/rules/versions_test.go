@@ -15,6 +15,7 @@ import (
 	. "github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/replay"
 	. "github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/turn"
 )
 
 // hall is a room that is written by hand.
@@ -247,6 +248,22 @@ func TestGathering(t *testing.T) {
 	w.input(entry.KindCast, entry.Cast{Joined: []entry.Joined{{ID: "aya", Kind: abi.KindCompanion}, {ID: "ben", Name: "Ben", Kind: abi.KindCompanion}}, Addressed: &to})
 	if r := w.m.State.Round; r == nil || !slices.Equal(r.Addressed, to) || len(r.Electorate) != 3 {
 		t.Fatalf("when they are here: %+v", r)
+	}
+}
+
+// TestNothingIsLeftOfARoundThatWasHeld: neither by a new owner nor behind a STOP, or a journal with its votes and one without them, both
+// of which give the same, would fold to two states.
+func TestNothingIsLeftOfARoundThatWasHeld(t *testing.T) {
+	for kind, body := range map[entry.Kind]string{entry.KindOwner: `{"owner":"b"}`, entry.KindStop: `{"from":"taro"}`} {
+		w := newTable(t, entry.Rules{Version: Version, Policy: "vote", Seed: "test", Patience: 1000, Floor: 5000})
+		s := w.m.State
+		s.Held, s.Keeps = &turn.Round{}, true
+		if err := s.Apply(entry.Entry{Seq: s.Head + 1, Epoch: s.Epoch + 1, At: w.at, Kind: kind, V: kind.Version(), Body: []byte(body)}); err != nil {
+			t.Fatal(err)
+		}
+		if s.Held != nil || s.Keeps {
+			t.Errorf("%s: %+v", kind, s.Series)
+		}
 	}
 }
 

@@ -4,16 +4,17 @@
   part("companions", {
     words: { en: { faults: "{n} faults since it was loaded", file: "file {file}", nomates: "No companion yet. Put a character's file into the daemon's folder of characters, and it appears here." },
       ja: { faults: "読み込みから不具合 {n} 回", file: "ファイル {file}", nomates: "コンパニオンはまだいません。キャラクターのファイルをフォルダーに置くと、ここに現れます。" } },
-    tick() {
-      if (!mates || met === (met = JSON.stringify(mates))) return;
-      $("companions").replaceChildren(...(mates.length ? mates.map(row) : [make("li", "hint", t("nomates"))]));
-    },
+    tick: drawMates, redraw() { met = ""; drawMates(); },
   });
+  function drawMates() {
+    if (!mates || met === (met = JSON.stringify(mates))) return;
+    $("companions").replaceChildren(...(mates.length ? mates.map(row) : [make("li", "hint", t("nomates"))]));
+  }
   function row(m) {
     const li = make("li"), head = label(make("b"), m.id, m.name || m.id), state = make("span", "badge " + m.state, words[lang].state[m.state] || m.state);
     head.append(state);
-    li.append(...(m.kind ? [] : [face(m.id)]), head, make("small", "", [m.engine, m.generation ? t("gen", { n: m.generation }) : "", words[lang].progress[m.progress] || m.progress].filter(Boolean).join(" · ")));
-    if (m.error) li.append(m.state === "ready" && m.error.startsWith("waits for a model") ? make("small", "", m.error) : make("span", "error", m.error)); // no mistake of the card's
+    li.append(...(m.kind ? [] : [face(m.id, m.name || m.id)]), head, make("small", "", [m.engine, m.generation ? t("gen", { n: m.generation }) : "", words[lang].progress[m.progress] || m.progress].filter(Boolean).join(" · ")));
+    if (m.error) li.append(m.state === "ready" && m.error.startsWith("waits for a model") ? tells(make("small"), rendered(m.error)) : tells(make("span", "error"), rendered(m.error, "", words[lang].amiss))); // no mistake of the card's
     if (m.faults) li.append(make("small", "warn", t("faults", { n: m.faults })));
     tell("companion", m, li);
     return li;

@@ -11,7 +11,7 @@ async function reach() {
   $("hands").hidden = !all.length;
   $("handlers").replaceChildren(...all.map(h => {
     const li = label(make("li"), h.name, h.name);
-    li.append(h.error ? make("span", "error", h.error) : make("small", "", h.companions.map(called).join(", ")), ...h.actions.map(a => deed(h.name, a)));
+    li.append(h.error ? tells(make("span", "error"), rendered(h.error, "", words[lang].amiss)) : make("small", "", h.companions.map(called).join(", ")), ...h.actions.map(a => deed(h.name, a)));
     return li;
   }));
 }
@@ -27,7 +27,7 @@ function deed(handler, action) {
     try {
       const body = Object.fromEntries(all.map(f => [f.name, f.value()]).filter(([, v]) => v !== undefined));
       told.textContent = (await call("/v1/handlers/" + encodeURIComponent(handler) + "/actions/" + encodeURIComponent(action.name), body)).message || t("didthat");
-    } catch (e) { told.className = "error"; told.textContent = e.message; }
+    } catch (e) { told.className = "error"; tells(told, e); }
     go.disabled = false;
   };
   return d;

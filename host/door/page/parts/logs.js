@@ -39,7 +39,7 @@
         if (!got.head) await pause(2000);
       } catch (e) {
         if (mine !== turn) return;
-        $("logtold").textContent = e.status ? e.message : t("logaway");
+        tells($("logtold"), e.status ? e : t("logaway"));
         if (e.status === 403 || e.status === 401) return;
         await pause(3000);
       }

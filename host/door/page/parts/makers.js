@@ -18,7 +18,10 @@
         fileline: "{n} 行目: {text}", notjson: "フォームで編集できるのは、正しい JSON のカードだけです。先にテキストを直してください。", each: "1 行に 1 つ", addone: "追加: {what}", takeout: "取り除く", asjson: "JSON", leftout: "(指定なし)", yes: "はい", no: "いいえ",
         filekinds: { script: "台本(言語モデルなし)", card: "カード(言語モデルが演じる)", typescript: "TypeScript のコード" },
         cardkeys: { name: "名前", aliases: "別名", personality: "性格", story: "背景", role: "役割", sample: "話し方の例", version: "版", language: "言語", model: "言語モデル", voice: "声", talkativeness: "話したがる度合い", mode: "許可のない行動", metadata: "ファイルの情報", actions: "できること", queries: "尋ねられること", perceptions: "感じ取れること", events: "きまり",
-          title: "題", description: "説明", properties: "引数", required: "必ず要る引数", perception: "感じ取ったこと", action: "してよいこと", condition: "条件", author: "作者", tags: "タグ", created: "作成日時", updated: "更新日時", thumbnail: "画像", input: "人の言葉か", media_types: "画像の種類", max_bytes: "画像の大きさの上限", cool_down: "休む時間", coalesce: "新しいものに置き換える" } },
+          title: "題", description: "説明", properties: "引数", required: "必ず要る引数", perception: "感じ取ったこと", action: "してよいこと", condition: "条件", author: "作者", tags: "タグ", created: "作成日時", updated: "更新日時", thumbnail: "画像", input: "人の言葉か", media_types: "画像の種類", max_bytes: "画像の大きさの上限", cool_down: "休む時間", coalesce: "新しいものに置き換える", format: "形式", enum: "受け取る形式" },
+        cardhelp: { name: "みんなが呼ぶ名前です。64 バイトまで。", aliases: "呼ばれると答える、ほかの名前です。", personality: "どんな性格か。", story: "どこから来て、何を知っておくとよいか。", role: "何のためにここにいるか。", sample: "話し方がわかるせりふです。", version: "このファイルの版です。自由に数えてください。", language: "話しかけられる言語のタグです（ja や en-US など）。空欄なら文章から判断します。", model: "考えるときに使う言語モデルの名前です。空欄なら既定のモデルを使います。", voice: "せりふを読み上げる声の設定です（speaker、speed、emotions など）。",
+          talkativeness: "0 なら話しかけられたときだけ、1 ならよく話します。", mode: "きまりにない行動の扱いです。deny は断り、warn は知らせたうえで行います。", author: "作った人です。", tags: "探すときの手がかりです。", created: "作った日時です（例 2025-08-05T00:00:00Z）。", updated: "最後に変えた日時です。", thumbnail: "画像のアドレスです。", description: "言語モデルへの説明です。", properties: "引数と、それぞれのスキーマです。", required: "なくてはならないものです。", input: "人の言葉かどうか。空欄なら、題が input のときだけ人の言葉とします。", media_types: "受け取る画像の種類です。", max_bytes: "画像 1 枚の大きさの上限（バイト）です。",
+          cool_down: "次に感じ取るまで休む時間です（2s や 500ms など、1h まで）。", coalesce: "待っているものを新しいもので置き換えるか。空欄なら、画像だけ置き換えます。", perception: "上の「感じ取れること」の題です。", action: "このきまりで許す行動の題です。", condition: "いつ、どうするかを自分の言葉で書きます。言語モデルが判断に使います。" } },
     },
     tick() { const now = JSON.stringify((mates || []).map(m => [m.id, m.file, m.generation, m.error])); if (asked !== now) look(now); },
     companion(m, li) {
@@ -37,7 +40,7 @@
     files = out?.files || [];
     $("workshop").hidden = !out;
     $("newfile").hidden = $("readonly").hidden = !out?.read_only;
-    $("newfile").hidden = !!out?.read_only; $("readonly").textContent = out?.read_only || "";
+    $("newfile").hidden = !!out?.read_only; tells($("readonly"), rendered(out?.read_only || "", "denied"));
     $("goners").replaceChildren(...files.filter(f => f.deleted).map(f => { const li = make("li"); li.append(press("mind", t("bringback", { file: f.file }), () => open(f.file, true))); return li; }));
     if (had !== JSON.stringify(files)) tell("redraw");
   }
@@ -56,7 +59,7 @@
       const f = await call(path(file) + (gone ? "?before=true" : ""));
       show({ file, kind: f.kind, hash: gone ? "" : f.hash, read: gone ? "" : f.text, text: drafts.get(file) ?? f.text, before: !!files.find(x => x.file === file)?.before });
       if (gone) say(t("filebefore"));
-    } catch (e) { told(e.message); }
+    } catch (e) { told(e); }
   }
 
   function show(f) {
@@ -69,11 +72,12 @@
     $("views").hidden = f.kind !== "card"; $("savefile").disabled = false;
     warn(""); say(drafts.has(f.file) ? t("unsaved") : ""); wrong([]);
     if (!$("editor").open) $("editor").showModal();
-    view(f.kind === "card" && recalled("cardview") !== "text");
-    if (drafts.has(f.file)) changed(); else check();
+    const mine = at;
+    view(f.kind === "card" && recalled("cardview") !== "text").then(() => { if (mine === at) check(); }); // which marks the form's fields
+    if (drafts.has(f.file)) changed();
   }
   const plainEnds = text => text.replaceAll("\r\n", "\n"), text = () => at.crlf ? $("filetext").value.replaceAll("\n", "\r\n") : $("filetext").value;
-  const say = words => { $("editortold").textContent = words; }, warn = words => { $("editorwarned").textContent = words; };
+  const say = words => { $("editortold").textContent = words; }, warn = what => tells($("editorwarned"), what), refused = answer => rendered(answer.detail || "", answer.code);
 
   // changed notes what was typed, and asks a moment later what is wrong with it.
   function changed() {
@@ -91,18 +95,21 @@
     try {
       const { ok, answer } = await ask("POST", path(of.file) + "/check", text());
       if (mine !== turn || of !== at) return null;
-      if (!ok) { warn(answer.detail); return null; }
+      if (!ok) { warn(refused(answer)); return null; }
       wrong(answer.problems);
       return answer.problems;
-    } catch (e) { if (of === at) warn(e.message); return null; }
+    } catch (e) { if (of === at) warn(e); return null; }
   }
+
+  const mistake = p => rendered(p.text, "", words[lang].mistaken);
 
   // wrong shows problems: each with its line, on which it puts the caret, and at its field.
   function wrong(problems) {
     $("filetext").setAttribute("aria-invalid", String(problems.length > 0));
     $("wrongs").replaceChildren(...problems.map(p => {
-      const li = make("li"), where = [p.path, p.text].filter(Boolean).join(": ");
+      const li = make("li"), told = mistake(p), where = [p.path, told.message].filter(Boolean).join(": ");
       li.append(press("", p.line ? t("fileline", { n: p.line, text: where }) : where, () => p.path && at.form && !$("cardform").hidden && at.form.field(p.path) ? at.form.field(p.path).focus() : toLine(p.line || 1, p.column)));
+      if (told.original) li.append(inEnglish(told.original));
       return li;
     }));
     at?.form?.mark(problems);
@@ -128,17 +135,17 @@
         if ($("filetext").value !== at.read) changed(); // more was typed meanwhile
         $("theirs").hidden = $("asread").hidden = true; $("dropfile").hidden = false;
         look();
-      } else if (status === 412) await moved(answer.detail);
-      else { say(""); const problems = await check(); warn(problems?.length ? t("filewrong") : answer.detail); $("wrongs").querySelector?.("button")?.focus(); }
-    } catch (e) { warn(e.message); }
+      } else if (status === 412) await moved(refused(answer));
+      else { say(""); const problems = await check(); warn(problems?.length ? t("filewrong") : refused(answer)); $("wrongs").querySelector?.("button")?.focus(); }
+    } catch (e) { warn(e); }
     finally { $("savefile").disabled = false; }
   }
 
   // moved tells that somebody else has changed the file. What they saved can be looked at, and the next save takes its place.
-  async function moved(detail) {
+  async function moved(why) {
     const { ok, answer } = await ask("GET", path(at.file));
     say("");
-    if (!ok) { warn(detail); at.hash = ""; return; }
+    if (!ok) { warn(why); at.hash = ""; return; }
     at.hash = answer.hash; at.theirs = answer.text;
     warn(t("filemoved")); $("theirs").hidden = false;
   }
@@ -147,14 +154,14 @@
   async function drop() {
     if ($("dropfile").textContent === t("dropfile")) { $("dropfile").textContent = t("reallydrop", { file: at.file }); return; }
     const { ok, status, answer } = await ask("DELETE", path(at.file), undefined, { "If-Match": '"' + at.hash + '"' });
-    if (!ok) { if (status === 412) await moved(answer.detail); else warn(answer.detail); $("dropfile").textContent = t("dropfile"); return; }
+    if (!ok) { if (status === 412) await moved(refused(answer)); else warn(refused(answer)); $("dropfile").textContent = t("dropfile"); return; }
     drafts.delete(at.file); at = null; $("editor").close(); status_(t("filedropped")); look();
   }
   const status_ = words => { $("making").focus?.(); $("readonly").hidden = false; $("readonly").textContent = words; };
 
   // view shows a card as a form, or as the text that it is.
   async function view(form) {
-    if (form) try { at.form = cardForm(JSON.parse($("filetext").value), schema ??= await call("/v1/schemas/companion.json")); } catch (e) { if (e instanceof SyntaxError) say(t("notjson")); else warn(e.message); form = false; at.form = null; }
+    if (form) try { at.form = cardForm(JSON.parse($("filetext").value), schema ??= await call("/v1/schemas/companion.json")); } catch (e) { if (e instanceof SyntaxError) say(t("notjson")); else warn(e); form = false; at.form = null; }
     if (!at) return;
     if (at.form) $("cardform").replaceChildren(at.form.shown);
     $("cardform").hidden = !form; $("source").hidden = form;
@@ -173,7 +180,7 @@
         problems.forEach((p, i) => {
           const e = p.path && form.field(p.path);
           if (!e) return;
-          const told = make("span", "error", p.text); told.id = "wrong-" + i;
+          const told = make("span", "error", mistake(p).message); told.id = "wrong-" + i;
           e.setAttribute("aria-invalid", "true"); e.setAttribute("aria-describedby", told.id); e.after(told);
         });
       },
@@ -216,7 +223,7 @@
       }
       if (input.tagName === "TEXTAREA") input.rows = Math.min(12, Math.max(2, input.value.split("\n").length));
       shown.append(make("span", "", keyed(name) + (rows ? " (" + t("each") + ")" : json ? " (" + t("asjson") + ")" : "")), input);
-      if (s.description && lang === "en") shown.append(make("small", "", s.description));
+      const help = lang === "en" ? s.description : words[lang].cardhelp[name]; if (help) shown.append(make("small", "", help));
       fields.set(path, input);
       return { shown, value: read };
     }
@@ -262,14 +269,14 @@
       $("beginner").close();
       show({ file: s.file, kind: s.kind, hash: "", read: "", text: drafts.get(s.file) ?? s.text, before: false });
       say(t("unsaved"));
-    } catch (e) { $("begintold").textContent = e.message; }
+    } catch (e) { tells($("begintold"), e); }
   };
   $("newfile").onclick = beginNew;
   $("filetext").oninput = changed;
   $("savefile").onclick = save; $("dropfile").onclick = drop;
   $("theirs").onclick = () => { at.read = plainEnds(at.theirs); put(at.theirs); $("theirs").hidden = true; };
   $("asread").onclick = () => put(at.read);
-  $("wasfile").onclick = async () => { try { put((await call(path(at.file) + "?before=true")).text, t("filebefore")); } catch (e) { warn(e.message); } };
+  $("wasfile").onclick = async () => { try { put((await call(path(at.file) + "?before=true")).text, t("filebefore")); } catch (e) { warn(e); } };
   $("asform").onclick = () => { retain("cardview", ""); view(true).then(check); }; $("astext").onclick = () => { retain("cardview", "text"); view(false); };
   $("editor").onclose = () => { clearTimeout(timer); at = null; };
   for (const id of ["beginner", "editor"]) $(id).querySelector?.("header")?.append(shut($(id)));

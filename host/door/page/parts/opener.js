@@ -25,14 +25,14 @@
     locked() { $("opener").hidden = true; met = ""; },
   });
   for (const [id, all] of Object.entries(choices)) $(id).replaceChildren(...all.map(c => new Option(words[lang].roomwords[c], c)));
-  const tellOf = (text, bad) => { $("opentold").textContent = text; $("opentold").className = bad ? "bad" : ""; };
+  const tellOf = (what, bad) => { tells($("opentold"), what); $("opentold").className = bad ? "bad" : ""; };
   $("openform").onsubmit = async event => {
     event.preventDefault(); tellOf("");
     const boxes = [...$("roommates").querySelectorAll("input")], living = boxes.filter(b => b.checked).map(b => b.value);
     try {
       const made = await call("/v1/rooms", { name: $("roomname").value.trim(), companions: living.length === boxes.length ? ["*"] : living, policy: $("roompolicy").value, pace: $("roompace").value, interrupt: $("roominterrupt").value, max_turns: Number($("roomturns").value) });
       $("roomname").value = ""; location.hash = encodeURIComponent(made.name);
-    } catch (e) { tellOf(e.message, true); }
+    } catch (e) { tellOf(e, true); }
   };
   $("closeroom").onclick = async () => {
     if (sure !== room) { sure = room; $("closeroom").textContent = t("reallyclose", { room }); return; }
@@ -40,8 +40,8 @@
     try {
       const r = await fetch(ofRoom(of), { method: "DELETE", headers: holder() });
       if (r.status === 401) lock();
-      if (!r.ok) throw new Error((await r.json()).detail);
+      if (!r.ok) throw refusal(await r.json(), r);
       tellOf(t("roomclosed", { room: of }));
-    } catch (e) { tellOf(e.message, true); }
+    } catch (e) { tellOf(e, true); }
   };
 }

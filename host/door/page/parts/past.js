@@ -31,7 +31,7 @@ async function reckon() {
       if (of !== room) continue;
       [tales, family] = [c.compressions, b.branches]; picture();
       if (tale) await unfold(tale, true);
-    } catch (e) { if (of === room && !locked) { $("bygone").hidden = e.status === 404; $("pasttold").textContent = e.status === 404 ? "" : e.message; } }
+    } catch (e) { if (of === room && !locked) { $("bygone").hidden = e.status === 404; tells($("pasttold"), e.status === 404 ? "" : e); } }
   }
   reckoning = false;
 }
@@ -71,7 +71,7 @@ async function unfold(id, again) {
     if (!again) $("taletold").textContent = "";
     compare(c);
     if (!again) $("tale").showModal();
-  } catch (e) { if (of === room && tale === id) $(again ? "taletold" : "pasttold").textContent = e.message; if (!again) tale = ""; }
+  } catch (e) { if (of === room && tale === id) tells($(again ? "taletold" : "pasttold"), e); if (!again) tale = ""; }
 }
 function compare(c) {
   const now = JSON.stringify(c);
@@ -123,11 +123,11 @@ function deeds(c) {
       const because = (deed === "deny" || deed === "revert") && why.value.trim(), of = room, now = await call(taleOf(c.id) + "/" + deed, because ? { why: because } : undefined, "POST");
       if (of === room && tale === c.id) { $("taletold").textContent = ""; compare(now); $("fold").focus(); }
       reckon();
-    } catch (e) { $("taletold").textContent = e.message; for (const b of all) b.disabled = false; }
+    } catch (e) { tells($("taletold"), e); for (const b of all) b.disabled = false; }
   }));
   const own = make("textarea"), send = press("", t("sendown"), async () => {
     send.disabled = true;
-    try { const of = room, now = await call(taleOf(c.id) + "/drafts", { text: own.value }); if (of === room && tale === c.id) { $("taletold").textContent = ""; compare(now); $("fold").focus(); } reckon(); } catch (e) { $("taletold").textContent = e.message; send.disabled = false; }
+    try { const of = room, now = await call(taleOf(c.id) + "/drafts", { text: own.value }); if (of === room && tale === c.id) { $("taletold").textContent = ""; compare(now); $("fold").focus(); } reckon(); } catch (e) { tells($("taletold"), e); send.disabled = false; }
   });
   own.setAttribute("aria-label", t("own")); own.placeholder = t("own"); own.rows = 4;
   if (c.state === "drafting" && !c.compresser && !c.verifying) all.unshift(own, send); // a verifier refused the one before
@@ -150,12 +150,12 @@ $("ask").onsubmit = async event => {
   const body = { turns: $("first").value + "-" + $("last").value }, of = room;
   if ($("policy").value.trim()) body.policy = $("policy").value.trim();
   if ($("length").value) body.target_length = Number($("length").value);
-  try { await call(ofRoom(of) + "/compressions", body); if (of === room) for (const id of ["first", "last", "policy", "length"]) $(id).value = ""; reckon(); } catch (e) { if (of === room) $("pasttold").textContent = e.message; }
+  try { await call(ofRoom(of) + "/compressions", body); if (of === room) for (const id of ["first", "last", "policy", "length"]) $(id).value = ""; reckon(); } catch (e) { if (of === room) tells($("pasttold"), e); }
 };
 $("split").onsubmit = async event => {
   event.preventDefault(); $("pasttold").textContent = "";
   const body = {}, of = room;
   if ($("where").value) body.turn = Number($("where").value);
   if ($("fork").value.trim()) body.name = $("fork").value.trim();
-  try { location.hash = encodeURIComponent((await call(ofRoom(of) + "/forks", body)).name); } catch (e) { if (of === room) $("pasttold").textContent = e.message; }
+  try { location.hash = encodeURIComponent((await call(ofRoom(of) + "/forks", body)).name); } catch (e) { if (of === room) tells($("pasttold"), e); }
 };
