@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // reloads has the house be another, and gives what a reload says.
@@ -151,8 +152,8 @@ func TestReloadHoldsGrants(t *testing.T) {
 	})
 }
 
-// TestReloadsUnderCalls: of those who have a handler act while its settings and its module's grants change a hundred times
-// nobody is turned away.
+// TestReloadsUnderCalls: of those who have a handler act while its settings and its module's grants change again and
+// again nobody is turned away.
 func TestReloadsUnderCalls(t *testing.T) {
 	h := newHome(t)
 	install(t, build(t, "./testdata/lamp", "lamp", ""), filepath.Join(h.dir, "plugins"), "lamp.wasm")
@@ -179,8 +180,8 @@ func TestReloadsUnderCalls(t *testing.T) {
 		})
 	}
 	reloads := 100
-	if testing.Short() {
-		reloads = 10
+	if waittest.RaceDetector { // each loads the guest twice, which takes seconds then
+		reloads = 20
 	}
 	for n := 1; n <= reloads; n++ {
 		if got := h.reloads(lamp(n)); got != "[handler.desk.settings module.lamp.grant] [] []" {
