@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // reloads has the house be another, and gives what a reload says.
@@ -117,7 +118,8 @@ func TestReloadTakesHandlers(t *testing.T) {
 	}
 }
 
-// TestReloadHoldsGrants: what a module needs is not taken from it while it serves, and what it was refused for want of is given.
+// TestReloadHoldsGrants: what a module needs is not taken from it while it serves, what it was refused for want of is given, and
+// one that serves no more goes together with its table.
 func TestReloadHoldsGrants(t *testing.T) {
 	h := newHome(t)
 	h.drop(build(t, "./testdata/gossip", "gossip", ""), "gossip.wasm")
@@ -138,9 +140,20 @@ func TestReloadHoldsGrants(t *testing.T) {
 	if h.stateOf("clock") != "ready 1" {
 		t.Error(h.stateOf("clock"))
 	}
+	if got := h.reloads(handlerRoom); got != "[handler.clock module.clock] [] []" { // with its table, as people take it out
+		t.Error(got)
+	}
+	if got := h.reloads(granted); got != "[handler.clock module.clock] [] []" {
+		t.Error(got)
+	}
+	h.until("it acts again", func() bool {
+		_, list := h.ask("GET", "/v1/handlers", "")
+		return strings.Contains(list, `"clock"`) && strings.HasPrefix(h.stateOf("clock"), "ready ")
+	})
 }
 
-// TestReloadsUnderCalls: of those who have a handler act while its settings change nobody is turned away.
+// TestReloadsUnderCalls: of those who have a handler act while its settings and its module's grants change again and
+// again nobody is turned away.
 func TestReloadsUnderCalls(t *testing.T) {
 	h := newHome(t)
 	install(t, build(t, "./testdata/lamp", "lamp", ""), filepath.Join(h.dir, "plugins"), "lamp.wasm")
@@ -166,15 +179,19 @@ func TestReloadsUnderCalls(t *testing.T) {
 			}
 		})
 	}
-	for n := 1; n <= 30; n++ {
+	reloads := 100
+	if waittest.RaceDetector { // each loads the guest twice, which takes seconds then
+		reloads = 20
+	}
+	for n := 1; n <= reloads; n++ {
 		if got := h.reloads(lamp(n)); got != "[handler.desk.settings module.lamp.grant] [] []" {
 			t.Error(got)
 		}
 	}
 	over.Store(true)
 	callers.Wait()
-	if _, got := h.ask("POST", "/v1/handlers/desk/actions/lamp.set", `{"on":true}`); !strings.Contains(got, "room 30") {
+	if _, got := h.ask("POST", "/v1/handlers/desk/actions/lamp.set", `{"on":true}`); !strings.Contains(got, fmt.Sprintf("room %d:", reloads)) {
 		t.Error(got)
 	}
-	t.Logf("%d calls", calls.Load())
+	t.Logf("%d reloads, %d calls", reloads, calls.Load())
 }

@@ -31,7 +31,8 @@ func tableOf(c config.Config, id string) config.Module {
 }
 
 // Reload is [Settings] of those handlers alone that have another table in is, or whose module has one, with warnings of files that
-// are not there; and it holds the grants of modules that are loaded to what these need.
+// are not there; and it holds the grants of characters that are loaded to what these need.
+// A handler's module that no handler has in is may lose what it needs: whoever takes out a handler takes its table with it.
 func Reload(ctx context.Context, was, is config.Config, engines, characters []module.Engine, loaded func(id string) (*module.Companion, bool), fits func(h config.Handler, d abi.Description) error) (problems []config.Problem) {
 	others, some := Modules(was, is), is
 	some.Handlers = slices.DeleteFunc(slices.Clone(is.Handlers), func(h config.Handler) bool {
@@ -42,7 +43,7 @@ func Reload(ctx context.Context, was, is config.Config, engines, characters []mo
 	problems = append(programs(changed), handlers(some, residents(is, characters), characters)...)
 	for _, id := range others {
 		m, here := loaded(id)
-		if !here || handles(is, id) { // which is loaded by Settings
+		if !here || handles(is, id) || !module.IsCharacter(m.Describe()) { // loaded by Settings, or no handler's any more
 			continue
 		}
 		if err := folder.Admit(id, m.Describe(), true, is.GrantOf); err != nil {
