@@ -210,9 +210,16 @@ function isName(text, strict) {
   return kanji === 0 || !"者員生師家派手系職型性的中好嫌日前後".includes(name.at(-1));
 }
 
+// another is whose name may follow where nobody says whose it is: 猫を飼いはじめたんだ、名前はミケ.
+const another = /猫|ねこ|ネコ|犬|いぬ|イヌ|飼|ペット|鳥|インコ|うさぎ|ウサギ|ハムスター|金魚|息子|娘|妹|弟|兄|姉|子供|子ども|赤ちゃん|彼女|彼氏|友達|友だち|先生|上司|先輩|後輩|推し/u;
+
 function japaneseName(text) {
+  let said = "";
   for (const part of text.split(/[。！!、,，♪\n〜～]/u)) {
+    const before = said;
+    said += part + "\n";
     const sentence = trim(part), about = iAm.find(p => sentence.startsWith(p)) ?? "", rest = sentence.slice(about.length);
+    if ((about === "" || about === "名前は") && another.test(before)) continue;
     for (const end of calledEnds) {
       if (rest.endsWith(end) && isName(rest.slice(0, -end.length), false)) return trim(rest.slice(0, -end.length));
     }

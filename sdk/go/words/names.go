@@ -1,6 +1,7 @@
 package words
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,10 +29,16 @@ var (
 	// calledEnds follow a name and nothing else; isEnds follow anything.
 	calledEnds = []string{"って呼んでください", "と呼んでください", "って呼んで", "と呼んで", "といいます", "と言います", "と申します", "っていいます", "って言います", "っていうよ", "っていう"}
 	isEnds     = []string{"だよ", "です", "だ", ""}
+	// another is whose name may follow where nobody says whose it is: 猫を飼いはじめたんだ、名前はミケ.
+	another = []string{"猫", "ねこ", "ネコ", "犬", "いぬ", "イヌ", "飼", "ペット", "鳥", "インコ", "うさぎ", "ウサギ", "ハムスター", "金魚", "息子", "娘", "妹", "弟", "兄", "姉", "子供", "子ども", "赤ちゃん", "彼女", "彼氏", "友達", "友だち", "先生", "上司", "先輩", "後輩", "推し"}
 )
 
 func japaneseName(s string) (string, bool) {
+	read := 0 // so much of s
 	for _, sentence := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("。！!、,，♪\n〜～", r) }) {
+		at := read + strings.Index(s[read:], sentence)
+		said := s[:at]
+		read = at + len(sentence)
 		sentence = strings.TrimSpace(sentence)
 		rest, about := sentence, ""
 		for _, p := range iAm {
@@ -39,6 +46,9 @@ func japaneseName(s string) (string, bool) {
 				rest, about = cut, p
 				break
 			}
+		}
+		if (about == "" || about == "名前は") && slices.ContainsFunc(another, func(word string) bool { return strings.Contains(said, word) }) {
+			continue
 		}
 		for _, e := range calledEnds {
 			if name, ok := strings.CutSuffix(rest, e); ok && isName(name, false) {

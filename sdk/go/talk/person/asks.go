@@ -127,24 +127,35 @@ var steam = sync.OnceValue(func() table {
 			"rough day", "bad day", "horrible", "yelled at", "can't take", "drives me", "driving me", "so unfair", "overwhelmed", "worn out", "hate it", "hated"}}}.folded()
 })
 
-// How long a text is in which somebody lets off steam; a shorter one is a remark.
+// sunk are words of somebody to whom something bad was done, or who has lost heart: few of them say enough.
+var sunk = sync.OnceValue(func() table {
+	return table{{"", []string{"落ち込", "へこん", "凹ん", "怒られた", "怒られて", "怒鳴られ", "嫌になった", "嫌になって", "いやになった", "泣きそう", "心が折れ", "自信をなく", "自信なく", "もう無理"}},
+		{"", []string{"feeling down", "feel down", "feel so down", "yelled at", "shouted at", "bad day", "rough day", "about to cry", "want to cry", "messed up at", "lost heart", "everything went wrong"}}}.folded()
+})
+
+// How long a text is in which somebody lets off steam, with heavy words and without; a shorter one is a remark.
 const (
-	longJapanese = 34
-	longEnglish  = 70
+	longJapanese, heavyJapanese = 34, 12
+	longEnglish, heavyEnglish   = 70, 24
 )
 
-// Vents says whether somebody lets off steam at some length, and asks nothing.
+// Vents says whether somebody lets off steam at some length, or tells in few words of what weighs on them, and asks nothing.
 func Vents(text string) bool {
-	least := longJapanese
+	least, heavy := longJapanese, heavyJapanese
 	if words.Language(text) == words.English {
-		least = longEnglish
+		least, heavy = longEnglish, heavyEnglish
 	}
-	if utf8.RuneCountInString(text) < least || words.Question(text) {
+	long := utf8.RuneCountInString(text)
+	if long < heavy || words.Question(text) {
 		return false
 	}
 	norm := strings.ReplaceAll(words.Normal(words.Clip(text)), "’", "'")
-	return slices.ContainsFunc(steam()[0].said, func(s string) bool { return strings.Contains(norm, s) }) ||
-		slices.ContainsFunc(steam()[1].said, func(s string) bool { return words.Has(norm, s) })
+	if slices.ContainsFunc(sunk()[0].said, func(s string) bool { return strings.Contains(norm, s) }) ||
+		slices.ContainsFunc(sunk()[1].said, func(s string) bool { return words.Has(norm, s) }) {
+		return true
+	}
+	return long >= least && (slices.ContainsFunc(steam()[0].said, func(s string) bool { return strings.Contains(norm, s) }) ||
+		slices.ContainsFunc(steam()[1].said, func(s string) bool { return words.Has(norm, s) }))
 }
 
 // Acronym says whether a text is one word that people write alike in every language, and says nothing of the one

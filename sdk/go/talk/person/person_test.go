@@ -45,6 +45,8 @@ func TestVents(t *testing.T) {
 	for text, want := range map[string]bool{
 		"今日は最悪。朝から電車が止まるし、上司には理由もなく怒られるし、もう疲れた。":                                              true,
 		"I'm so fed up. The landlord raised the rent again and nobody even told us about it.": true,
+		"こんばんは。今日は仕事で失敗して落ち込んでる":                                                              true, "上司に怒られて、もう何もかも嫌になった": true, "I got yelled at in front of everybody today.": true, "I had a really bad day at work.": true,
+		"怒られた？": false, "へこんだ": false, "Have a bad day? No!": false,
 		"今日は仕事で疲れた…": false, "I'm tired of this.": false, "なんでこんなに疲れてるのに、誰も手伝ってくれないんだと思う？本当にしんどいんだけど。": false,
 		"昨日のライブは本当に楽しかった。最後の曲でみんなが歌って、帰り道もずっと笑ってた。": false, "": false,
 	} {
