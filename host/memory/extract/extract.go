@@ -34,7 +34,7 @@ func Facts(turns []fact.Turn, known []fact.Fact) []fact.New {
 		}
 		r.turn, last[t.From] = t, t.Seq
 		before, ok := told[t.From]
-		r.others, r.asked = false, ""
+		r.others, r.asked, r.pet = false, "", ""
 		r.told = ok && i-before <= 2 // in two messages, or with a word of another's between
 		if i > 0 && turns[i-1].From != t.From {
 			r.others = others.MatchString(turns[i-1].Text) && !tellsOfOwn(turns[i-1])
@@ -55,6 +55,7 @@ type reader struct {
 	others bool   // somebody else is spoken of, so that what has no subject may be theirs
 	told   bool   // the same of what they said themselves just before
 	asked  string // what somebody said before
+	pet    string // the animal of theirs that the clause before told of: its name may follow
 }
 
 // Nobody tells of themselves in sentences that are longer, nor in more of them; and the rules
@@ -150,6 +151,18 @@ func (r *reader) clause(s doubt.Sentence, c string) {
 	if self.MatchString(c) {
 		r.others, r.told = false, false
 	}
+	pet := r.pet
+	if r.pet = ""; pet != "" {
+		if m := theirName.FindStringSubmatch(c); m != nil {
+			if found, ok := petNameJa(pet, m[1]); ok && sensible(found.value) {
+				r.add(found, s)
+				return
+			}
+		}
+	}
+	if m := theirPet.FindStringSubmatch(c); m != nil && !r.others {
+		r.pet = m[1]
+	}
 	for _, rule := range rules() {
 		m := rule.pattern.FindStringSubmatch(c)
 		if m == nil || rule.own && r.others || rule.each && r.told || rule.greets && !greets.MatchString(r.turn.Text) || rule.alone && !strings.HasPrefix(strings.TrimSpace(r.turn.Text), c) {
@@ -167,6 +180,12 @@ func (r *reader) clause(s doubt.Sentence, c string) {
 	}
 	r.others = r.others || others.MatchString(c)
 }
+
+// theirPet is a clause about an animal that somebody has now, theirName one behind it that says no more than a name.
+var (
+	theirPet  = ja(`(?:ところで、?)?(?:<SELF>(?:で|に)?(?:は|も)?、?|家(?:で|に)(?:は)?)?<ANIMAL>(?:を|も|が)?(?:[0-9０-９一二三四五][匹羽])?(?:飼って(?:い?ます|い?る|い?て)|飼い(?:始め|はじめ)(?:まし)?[たて]|飼っ[たて]|拾っ[たて]|拾いました|迎え(?:まし)?[たて]|もらっ[たて]|もらいました)<END>`)
+	theirName = ja(`(?:(?:その子|この子|その猫|その犬)の)?名前は、?<NAME><ENDN>`)
+)
 
 // sensible says whether a value can be one: neither empty, nor a pronoun, nor what says that there is none.
 func sensible(value string) bool {
