@@ -58,6 +58,9 @@ func unfit(c config.Config, h config.Handler, message string) (problems []config
 // a secret cannot be read, which the daemon may do as another user. mistakes are those of cards that a handler reads, a line each.
 // characters are the engines that take files of companions.
 func Settings(ctx context.Context, c config.Config, engines, characters []module.Engine, fits func(h config.Handler, d abi.Description) error) (mistakes []string, problems []config.Problem) {
+	if len(c.Handlers) == 0 {
+		return nil, nil // with nobody wanted, all would be loaded
+	}
 	var wanted []string
 	for _, h := range c.Handlers {
 		wanted = append(wanted, h.Module)
