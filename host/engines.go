@@ -11,6 +11,7 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
+	"github.com/companiond/companiond/host/check"
 	"github.com/companiond/companiond/host/child"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/context/kept"
@@ -117,20 +118,10 @@ func (h *Host) newFilter() *filter.Filter {
 	})
 }
 
-// programs gives the modules that are programs.
-func programs(c config.Config) (all []process.Program) {
-	for _, m := range c.Module {
-		if m.Program != "" {
-			all = append(all, process.Program{Module: m.Name, File: m.Program, Checksum: m.Checksum})
-		}
-	}
-	return all
-}
-
 // openPlugins opens an engine of programs, those that a configuration names, in a directory of its own: "" is any.
 func (h *Host) openPlugins(c config.Config, dir string, calls module.HostCalls) (*process.Engine, error) {
 	return process.New(process.Config{
-		Programs: programs(c), Dir: dir, Environ: child.HandedOn(h.environ), LogBytesPerSecond: int(h.cfg.Wasm.LogRate), Memory: h.cfg.Modules.ProgramMemory, Host: calls, Log: h.log,
+		Programs: check.Programs(c), Dir: dir, Environ: child.HandedOn(h.environ), LogBytesPerSecond: int(h.cfg.Wasm.LogRate), Memory: h.cfg.Modules.ProgramMemory, Host: calls, Log: h.log,
 	})
 }
 

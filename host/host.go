@@ -26,6 +26,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/blob"
 	"github.com/companiond/companiond/host/cast"
+	"github.com/companiond/companiond/host/check"
 	"github.com/companiond/companiond/host/compress"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/chat"
@@ -233,7 +234,7 @@ func (h *Host) buildRooms() (err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		h.log.Warn("the folder of characters cannot be read yet; names of companions are not kept until it can", "err", err)
 	}
-	for _, p := range programs(h.cfg) {
+	for _, p := range check.Programs(h.cfg) {
 		found = append(found, p.Module)
 	}
 	h.house = cast.New(h.folder, h.tokens, found)

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 
+	"github.com/companiond/companiond/host/check"
 	"github.com/companiond/companiond/host/door/ops"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
@@ -38,7 +39,7 @@ func (h *Host) buildOps() {
 // modulesNamed gives the modules that the configuration names: programs, and those of handlers.
 func (h *Host) modulesNamed() (ids []string) {
 	is := h.inForce.Load()
-	for _, p := range programs(*is) {
+	for _, p := range check.Programs(*is) {
 		ids = append(ids, p.Module)
 	}
 	for _, one := range is.Handlers {

@@ -76,11 +76,11 @@ func (h *Host) Reload(ctx context.Context) (r control.Report, err error) {
 	if r.Warnings, err = h.tryModules(ctx, was, next); err != nil {
 		return r, err
 	}
-	if err := h.plugins.Replace(programs(next)); err != nil {
+	if err := h.plugins.Replace(check.Programs(next)); err != nil {
 		return r, err
 	}
 	if err := h.rooms.Configure(ctx, rooms); err != nil {
-		return r, errors.Join(err, h.plugins.Replace(programs(was)))
+		return r, errors.Join(err, h.plugins.Replace(check.Programs(was)))
 	}
 	h.models.Replace(next.Models, models.Bounds(next))
 	h.tokens.Replace(tokens)

@@ -61,15 +61,21 @@ func missing(c config.Config, h config.Handler, files, characters []string) stri
 	return "make plugins makes those of companiond, and companiond new handler NAME one of your own"
 }
 
+// Programs gives the modules that are programs.
+func Programs(c config.Config) (all []process.Program) {
+	for _, m := range c.Module {
+		if m.Program != "" {
+			all = append(all, process.Program{Module: m.Name, File: m.Program, Checksum: m.Checksum})
+		}
+	}
+	return all
+}
+
 // programs looks at the files of programs.
 func programs(c config.Config) (problems []config.Problem) {
-	for _, m := range c.Module {
-		if m.Program == "" {
-			continue
-		}
-		is := process.Program{Module: m.Name, File: m.Program, Checksum: m.Checksum}
-		if why := is.Check(c.Modules.Plugins, c.Wasm.MaxFile); why != "" {
-			problems = append(problems, c.ProblemAt(config.Warning, why, "", []string{"module", m.Name, "program"}, []string{"modules", "plugins"}))
+	for _, p := range Programs(c) {
+		if why := p.Check(c.Modules.Plugins, c.Wasm.MaxFile); why != "" {
+			problems = append(problems, c.ProblemAt(config.Warning, why, "", []string{"module", p.Module, "program"}, []string{"modules", "plugins"}))
 		}
 	}
 	return problems

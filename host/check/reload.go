@@ -14,20 +14,12 @@ import (
 // Modules gives the ids whose tables [module.NAME] are others in one configuration than in another, sorted.
 func Modules(was, is config.Config) (ids []string) {
 	for _, m := range append(slices.Clone(was.Module), is.Module...) {
-		if !reflect.DeepEqual(tableOf(was, m.Name), tableOf(is, m.Name)) {
+		if !reflect.DeepEqual(was.ModuleOf(m.Name), is.ModuleOf(m.Name)) {
 			ids = append(ids, m.Name)
 		}
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
-}
-
-// tableOf gives the table of a module, or what holds for one without.
-func tableOf(c config.Config, id string) config.Module {
-	if i := slices.IndexFunc(c.Module, func(m config.Module) bool { return m.Name == id }); i >= 0 {
-		return c.Module[i]
-	}
-	return config.Module{Grant: c.Modules.Grant}
 }
 
 // Reload is [Settings] of those handlers alone that have another table in is, or whose module has one, with warnings of files that

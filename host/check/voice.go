@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/card/tree"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
+	"github.com/companiond/companiond/host/module/folder/whole"
 )
 
 // voice is what a handler calls the part of its schema, in $defs, that a card's voice is held to.
@@ -27,12 +26,12 @@ func voices(c config.Config, h config.Handler, settings json.RawMessage, charact
 	}
 	ids, _ := folder.IDs(c.Modules.Characters, characters...) // Folders tells what cannot be read
 	for _, id := range ids {
-		if !slices.Contains(h.Companions, id) && !slices.Contains(h.Companions, config.Everyone) {
+		if !h.For(id) {
 			continue
 		}
 		for _, file := range []string{id + ".json", filepath.Join(id, id+".json")} {
-			data, err := os.ReadFile(filepath.Join(c.Modules.Characters, file))
-			if err != nil || int64(len(data)) > c.Wasm.MaxFile {
+			data, err := whole.Read(filepath.Join(c.Modules.Characters, file), c.Wasm.MaxFile)
+			if err != nil {
 				continue
 			}
 			var broken tree.Faults
@@ -51,14 +50,14 @@ func voices(c config.Config, h config.Handler, settings json.RawMessage, charact
 
 // voiceOf gives what a handler's schema says of a voice; false where it says nothing.
 func voiceOf(settings json.RawMessage) (form card.Action, ok bool) {
-	var whole struct {
+	var schemas struct {
 		Defs map[string]json.RawMessage `json:"$defs"`
 	}
 	own := map[string]json.RawMessage{}
-	if json.Unmarshal(settings, &whole) != nil || json.Unmarshal(whole.Defs[voice], &own) != nil || own == nil || own["$ref"] != nil {
+	if json.Unmarshal(settings, &schemas) != nil || json.Unmarshal(schemas.Defs[voice], &own) != nil || own == nil || own["$ref"] != nil {
 		return form, false
 	}
-	own["$defs"], _ = json.Marshal(whole.Defs) // it was JSON
+	own["$defs"], _ = json.Marshal(schemas.Defs) // it was JSON
 	schema, err := json.Marshal(own)
 	if err != nil {
 		return form, false

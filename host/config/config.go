@@ -133,13 +133,13 @@ type Module struct {
 }
 
 // GrantOf gives the host ops that a module may use besides those always granted.
-func (c Config) GrantOf(module string) []string { return c.moduleOf(module).Grant }
+func (c Config) GrantOf(module string) []string { return c.ModuleOf(module).Grant }
 
 // HostsOf gives what a module may ask with http.fetch.
-func (c Config) HostsOf(module string) []string { return c.moduleOf(module).Hosts }
+func (c Config) HostsOf(module string) []string { return c.ModuleOf(module).Hosts }
 
-// moduleOf gives a module's table, or what holds for one without.
-func (c Config) moduleOf(name string) Module {
+// ModuleOf gives a module's table, or what holds for one without.
+func (c Config) ModuleOf(name string) Module {
 	if i := slices.IndexFunc(c.Module, func(m Module) bool { return m.Name == name }); i >= 0 {
 		return c.Module[i]
 	}

@@ -208,7 +208,11 @@ func why(ctx context.Context, talk rooms.Room, in whyIn) (reader.Why, error) {
 }
 
 func (d *door) stop(ctx context.Context, in *stopIn) (out stopOut, err error) {
-	from, err := stopper(identity.Of(ctx), in.Body)
+	claimed := ""
+	if in.Body != nil {
+		claimed = in.Body.From
+	}
+	from, err := stopper(identity.Of(ctx), claimed)
 	if err != nil {
 		return out, inBody(err)
 	}
@@ -221,7 +225,7 @@ func (d *door) stop(ctx context.Context, in *stopIn) (out stopOut, err error) {
 }
 
 func (d *door) mute(ctx context.Context, in *muteIn) (out muteOut, err error) {
-	from, err := stopper(identity.Of(ctx), &stopBody{in.Body.From})
+	from, err := stopper(identity.Of(ctx), in.Body.From)
 	if err != nil {
 		return out, inBody(err)
 	}
@@ -236,14 +240,10 @@ func (d *door) mute(ctx context.Context, in *muteIn) (out muteOut, err error) {
 	return out, nil
 }
 
-// stopper gives who says stop. Only people may: an agent has nothing to take the
+// stopper gives who says stop, or mutes. Only people may: an agent has nothing to take the
 // floor from others with. A name that cannot be the caller's is no reason to go on
 // talking: then somebody says it.
-func stopper(caller identity.Caller, body *stopBody) (string, error) {
-	claimed := ""
-	if body != nil {
-		claimed = body.From
-	}
+func stopper(caller identity.Caller, claimed string) (string, error) {
 	if claimed == "" && caller.Guest {
 		claimed = guest
 	}

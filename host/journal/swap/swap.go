@@ -119,7 +119,6 @@ func (s Step) clear() error {
 	return errors.Join(statedir.Sync(s.Old), statedir.Sync(s.Place))
 }
 
-// write makes and syncs a file of mode 0600.
 // made makes a folder that is not there, for the owner of that in which it lies.
 func made(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
@@ -131,6 +130,7 @@ func made(dir string) error {
 	return statedir.Inherit(dir)
 }
 
+// write makes and syncs a file of mode 0600.
 func write(path string, b []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
@@ -153,14 +154,14 @@ func (r *reader) clause(s doubt.Sentence, c string) {
 	}
 	pet := r.pet
 	if r.pet = ""; pet != "" {
-		if m := theirName.FindStringSubmatch(c); m != nil {
+		if m := theirName().FindStringSubmatch(c); m != nil {
 			if found, ok := petNameJa(pet, m[1]); ok && sensible(found.value) {
 				r.add(found, s)
 				return
 			}
 		}
 	}
-	if m := theirPet.FindStringSubmatch(c); m != nil && !r.others {
+	if m := theirPet().FindStringSubmatch(c); m != nil && !r.others {
 		r.pet = m[1]
 	}
 	for _, rule := range rules() {
@@ -182,9 +183,14 @@ func (r *reader) clause(s doubt.Sentence, c string) {
 }
 
 // theirPet is a clause about an animal that somebody has now, theirName one behind it that says no more than a name.
+// They are made as [rules] are.
 var (
-	theirPet  = ja(`(?:ところで、?)?(?:<SELF>(?:で|に)?(?:は|も)?、?|家(?:で|に)(?:は)?)?<ANIMAL>(?:を|も|が)?(?:[0-9０-９一二三四五][匹羽])?(?:飼って(?:い?ます|い?る|い?て)|飼い(?:始め|はじめ)(?:まし)?[たて]|飼っ[たて]|拾っ[たて]|拾いました|迎え(?:まし)?[たて]|もらっ[たて]|もらいました)<END>`)
-	theirName = ja(`(?:(?:その子|この子|その猫|その犬)の)?名前は、?<NAME><ENDN>`)
+	theirPet = sync.OnceValue(func() *regexp.Regexp {
+		return ja(`(?:ところで、?)?(?:<SELF>(?:で|に)?(?:は|も)?、?|家(?:で|に)(?:は)?)?<ANIMAL>(?:を|も|が)?(?:[0-9０-９一二三四五][匹羽])?(?:飼って(?:い?ます|い?る|い?て)|飼い(?:始め|はじめ)(?:まし)?[たて]|飼っ[たて]|拾っ[たて]|拾いました|迎え(?:まし)?[たて]|もらっ[たて]|もらいました)<END>`)
+	})
+	theirName = sync.OnceValue(func() *regexp.Regexp {
+		return ja(`(?:(?:その子|この子|その猫|その犬)の)?名前は、?<NAME><ENDN>`)
+	})
 )
 
 // sensible says whether a value can be one: neither empty, nor a pronoun, nor what says that there is none.

@@ -341,17 +341,23 @@ func TestComputesLong(t *testing.T) {
 	}
 }
 
+// isFoundOut asks again and again, each time for so long, until the program is found to compute too much.
+func isFoundOut(t *testing.T, m *Module, patience time.Duration) {
+	t.Helper()
+	waittest.Until(t, "it is found out", func() bool {
+		_, err := ask(t, m, abi.OpVote, patience)
+		var fault *module.Fault
+		return errors.As(err, &fault) && fault.Kind == module.FaultFuel
+	})
+}
+
 // Only work is held against a program: one that computes is found out though each call is given up.
 func TestComputes(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the system does not say what a program takes")
 	}
 	m := load(t, newEngine(t, func(c *Config) { c.CPUPerCall = 300 * time.Millisecond }), "computes")
-	waittest.Until(t, "it is found out", func() bool {
-		_, err := ask(t, m, abi.OpVote, 200*time.Millisecond)
-		var fault *module.Fault
-		return errors.As(err, &fault) && fault.Kind == module.FaultFuel
-	})
+	isFoundOut(t, m, 200*time.Millisecond)
 	waittest.Until(t, "it is called again", func() bool { // it failed some times in a row
 		_, err := ask(t, m, abi.OpSpeak, waittest.Long)
 		return err == nil
@@ -364,11 +370,7 @@ func TestComputesForNobody(t *testing.T) {
 		t.Skip("the system does not say what a program takes")
 	}
 	m := load(t, newEngine(t, func(c *Config) { c.CPUPerCall = 300 * time.Millisecond }), "computes")
-	waittest.Until(t, "it is found out", func() bool {
-		_, err := ask(t, m, abi.OpVote, 10*time.Millisecond)
-		var fault *module.Fault
-		return errors.As(err, &fault) && fault.Kind == module.FaultFuel
-	})
+	isFoundOut(t, m, 10*time.Millisecond)
 }
 
 // A filter has less time, and is found out by less, also when it answers between.

@@ -150,12 +150,12 @@ func Vents(text string) bool {
 		return false
 	}
 	norm := strings.ReplaceAll(words.Normal(words.Clip(text)), "’", "'")
-	if slices.ContainsFunc(sunk()[0].said, func(s string) bool { return strings.Contains(norm, s) }) ||
-		slices.ContainsFunc(sunk()[1].said, func(s string) bool { return words.Has(norm, s) }) {
-		return true
-	}
-	return long >= least && (slices.ContainsFunc(steam()[0].said, func(s string) bool { return strings.Contains(norm, s) }) ||
-		slices.ContainsFunc(steam()[1].said, func(s string) bool { return words.Has(norm, s) }))
+	return says(sunk(), norm) || long >= least && says(steam(), norm)
+}
+
+// says looks for words of both languages in a text in normal form.
+func says(t table, norm string) bool {
+	return anyIn(norm, t[0].said...) || anyHas(norm, t[1].said...)
 }
 
 // Acronym says whether a text is one word that people write alike in every language, and says nothing of the one
