@@ -51,20 +51,8 @@ func (h *Host) Reload(ctx context.Context) (r control.Report, err error) {
 	if tokens.Len() == 0 && h.tokens.Len() > 0 { // a file that is half written, as a rule
 		return r, errors.New("identity.tokens: there would be no token left; a restart takes them all away")
 	}
-	r = control.Report{Live: []string{}, Restart: []string{}}
-	for _, key := range differ.Keys(h.cfg, next) {
-		if !differ.Live(key, next) {
-			r.Restart = append(r.Restart, key)
-		}
-	}
 	was := *h.inForce.Load()
-	for _, key := range differ.Keys(was, next) {
-		if differ.Live(key, next) {
-			r.Live = append(r.Live, key)
-		} else if !slices.Contains(r.Restart, key) { // a room that came with a reload, and goes
-			r.Restart = append(r.Restart, key)
-		}
-	}
+	r = reported(h.cfg, was, next)
 	rooms := opening.All(next.Rooms)
 	for _, was := range was.Rooms { // one that went stays until the restart
 		if !slices.ContainsFunc(next.Rooms, func(is config.Room) bool { return is.Name == was.Name }) {
@@ -96,6 +84,25 @@ func (h *Host) Reload(ctx context.Context) (r control.Report, err error) {
 	h.handlers.Replace(next.Handlers)
 	h.tellCast(ctx) // who waits for a model may wait no longer
 	return r, nil
+}
+
+// reported says which keys of a configuration are in force by a reload, and which wait for a restart: it is compared with the one that
+// the daemon was started with, and with what was in force.
+func reported(start, was, next config.Config) control.Report {
+	r := control.Report{Live: []string{}, Restart: []string{}}
+	for _, key := range differ.Keys(start, next) {
+		if !differ.Live(key, next) {
+			r.Restart = append(r.Restart, key)
+		}
+	}
+	for _, key := range differ.Keys(was, next) {
+		if differ.Live(key, next) {
+			r.Live = append(r.Live, key)
+		} else if !slices.Contains(r.Restart, key) { // a room that came with a reload, and goes
+			r.Restart = append(r.Restart, key)
+		}
+	}
+	return r
 }
 
 // tryModules loads what other handlers and tables of modules ask for, beside what serves.

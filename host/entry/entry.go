@@ -313,14 +313,6 @@ type Stop struct {
 	From string `json:"from"`
 }
 
-// Muted is the body of KindMuted. Who is muted stays in the room, and hears what is said; it is asked for no vote and no line until
-// it is told off, whoever owns the room meanwhile.
-type Muted struct {
-	Who string `json:"who"`
-	On  bool   `json:"on"`
-	By  string `json:"by"` // a human
-}
-
 // Wish is the body of KindWish: a request to speak, of an agent or a companion. It ends
 // with what is said, with a KindRefused that names it, with a DueStale, a KindStop or
 // a KindArchived.

@@ -27,6 +27,14 @@ type Body struct {
 	Answers bool `json:"answers,omitempty"`
 }
 
+// Muted is the body of KindMuted. Who is muted stays in the room, and hears what is said; it is asked for no vote and no line until
+// it is told off, whoever owns the room meanwhile.
+type Muted struct {
+	Who string `json:"who"`
+	On  bool   `json:"on"`
+	By  string `json:"by"` // a human
+}
+
 // Played is the body of KindPlayed.
 type Played struct {
 	Line   string `json:"line"` // the grant's token

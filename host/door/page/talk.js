@@ -33,6 +33,13 @@ async function flush() {
   flushing = false;
   return !outbox.length;
 }
+// person is who asks for something that people alone may, for the body of a request; a token says it itself.
+const person = () => token ? {} : { from: $("name").value.trim() || t("guest") };
+// sends puts words into the outbox, to some or to all, and has it go out.
+function sends(text, to) {
+  outbox.push({ room, from: token ? undefined : $("name").value.trim(), text, to, id: newID() });
+  return flush();
+}
 const newID = () => "page-" + Array.from(crypto.getRandomValues(new Uint8Array(12)), b => b.toString(16).padStart(2, "0")).join("");
 $("talk").onsubmit = async event => {
   event.preventDefault();
@@ -40,10 +47,9 @@ $("talk").onsubmit = async event => {
   if (from) retain("name", from);
   if (text.trim() && room) {
     $("text").value = ""; retain("draft", "", "sessionStorage"); pinned = live || pinned;
-    outbox.push({ room, from, text, id: newID() });
-    await flush();
+    await sends(text);
   }
   $("text").focus();
 };
 $("text").oninput = () => retain("draft", $("text").value, "sessionStorage");
-$("stop").onclick = async () => { try { await call(postPath(room, "/stop"), token ? {} : { from: $("name").value.trim() || t("guest") }); told(""); } catch (e) { told(e.status ? e : t("lostlong")); } };
+$("stop").onclick = async () => { try { await call(postPath(room, "/stop"), person()); told(""); } catch (e) { told(e.status ? e : t("lostlong")); } };

@@ -8,17 +8,14 @@
     },
     companion(m, li) {
       if (m.kind) return;
-      const name = m.name || m.id, turn = press("next", t("yourturn"), async () => {
-        outbox.push({ room, from: token ? undefined : $("name").value.trim(), text: t("goahead", { who: name }), to: [m.id], id: newID() });
-        await flush();
-      });
+      const name = m.name || m.id, turn = press("next", t("yourturn"), () => sends(t("goahead", { who: name }), [m.id]));
       const mute = press("hush", t("mute"), async () => {
         const on = mute.getAttribute("aria-pressed") !== "true", of = room;
         try {
-          const { muted } = await call(ofRoom(of) + "/mute", { companion: m.id, muted: on, ...(token ? {} : { from: $("name").value.trim() || t("guest") }) });
+          const { muted } = await call(ofRoom(of) + "/mute", { companion: m.id, muted: on, ...person() });
           if (of !== room || !info()) return;
           info().muted = muted; placeAll(); faces();
-        } catch (e) { told(e.message); }
+        } catch (e) { told(e); }
       });
       for (const b of [turn, mute]) b.setAttribute("aria-label", b.textContent + ": " + name);
       rows.set(m.id, { turn, mute, name });
